@@ -171,7 +171,7 @@ static int keep_alpha(const struct mc_task *task, double cost, const struct mc_d
     return status;
 }
 
-int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
+int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual,
                struct mc_fit *fit, struct error *err) {
     size_t k = task->shape.k;
     double *error = find_rounding(task, cost, dual, err);
@@ -180,7 +180,7 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
         return -1;
     }
     struct certify_function f = {
-        .weights = fit->weights, .bias = fit->bias, .exact = dual->exact[0], .scores = scores};
+        .weights = fit->weights, .bias = fit->bias, .exact = dual->exact[0]};
     struct certify_function g = {.weights = dual->weights ? dual->weights : fit->weights,
                                  .bias = dual->weights ? dual->bias : fit->bias};
     g.error = error;
@@ -210,8 +210,6 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                                           .compute_scaling = dual->compute_scaling};
     int status = certify_bounds(task->certify, k, &f, &g, &family, &fit->certificate, err);
     free(error);
-    fit->primal = fit->certificate.primal;
-    fit->dual = fit->certificate.dual;
     return status;
 }
 

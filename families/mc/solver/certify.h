@@ -26,10 +26,9 @@ struct mc_dual {
 /* An upper bound of the primal at W = 0. All processes call it. */
 double mc_zero_loss(const struct mc_task *task, double cost);
 
-/* Fills the fit's certificate, primal and dual from its weights and bias as they will be written,
- * and its alpha if the task stores it. scores (n, k), if not NULL, gets the scores with the bias;
- * kernels only. All processes call it. */
-int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual, double *scores,
+/* Fills the fit's certificate from its weights and bias as they will be written, and its alpha if
+ * the task stores it. All processes call it. */
+int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual,
                struct mc_fit *fit, struct error *err);
 
 /* Whether the gap is hardly more than `rounding`, the rounding-error bounds, with or without what

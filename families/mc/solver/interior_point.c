@@ -395,7 +395,7 @@ static int certify_rescaled(struct mc_interior *mc, double cost, double factor,
     }
     return take_weights(mc, mc->w, fit->weights, fit->bias, err) < 0
                ? -1
-               : mc_certify(mc->task, cost, dual, NULL, fit, err);
+               : mc_certify(mc->task, cost, dual, fit, err);
 }
 
 /* Certifies the best points. W (n_features + 1, k), or (n, k), and bias (k) are work, for W(alpha).
@@ -419,15 +419,16 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
             status = take_weights(mc, mc->w, W, bias, err);
         }
         status = status < 0 ? -1 : certify_rescaled(mc, cost, 1, &dual, fit, err);
-        double scaling = fit->certificate.scaling, factor = scaling, best = 1, min = fit->primal;
+        const struct certificate *found = &fit->certificate;
+        double scaling = found->scaling, factor = scaling, best = 1, min = found->primal;
         for (int t = 0; status == 0 && t < MAX_RESCALINGS && scaling > 1; t++) {
             status = certify_rescaled(mc, cost, factor, &dual, fit, err);
-            best = fit->primal < min ? factor : best;
-            min = fmin(min, fit->primal);
-            scaling = fit->certificate.scaling;
+            best = found->primal < min ? factor : best;
+            min = fmin(min, found->primal);
+            scaling = found->scaling;
             factor *= scaling;
         }
-        if (status == 0 && fit->primal > min) {
+        if (status == 0 && found->primal > min) {
             status = certify_rescaled(mc, cost, best, &dual, fit, err);
         }
     }
@@ -459,7 +460,7 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
     if (certify(mc, fit, err) < 0) {
         return -1;
     }
-    fit->certificate.solver_rounding = fmax(0, fit->primal - mc->fit.primal);
+    fit->certificate.solver_rounding = fmax(0, fit->certificate.primal - mc->fit.primal);
     return 0;
 }
 

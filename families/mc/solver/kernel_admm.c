@@ -210,8 +210,9 @@ static int certify(struct mc_admm *admm, struct mc_fit *fit, struct error *err) 
     if (exact && found) {
         admm_product(&admm->method, admm->best, scores);
     }
-    int status = mc_kernel_certify_point(descent, found ? admm->best : descent->B, scores,
-                                         admm->primal, fit, err);
+    int status =
+        mc_kernel_certify_point(descent, found ? admm->best : descent->B, 1, scores, fit, err);
+    fit->certificate.solver_rounding = fmax(0, fit->certificate.primal - admm->primal);
     free(scores);
     return status;
 }

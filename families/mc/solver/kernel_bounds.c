@@ -139,101 +139,90 @@ static double *bias_of(const struct mc_kernel_descent *descent, const double *U,
     return bias;
 }
 
-/* Sets the fit's weights and bias to scale times U (n, k) and `bias`. */
-static int set_weights(const struct mc_kernel_descent *descent, const double *U, const double *bias,
-                       struct mc_fit *fit, struct error *err) {
+/* Points to certify: multiples of U as primal points, alpha as the dual point. */
+struct points {
+    const double *U, *bias;  /* (n, k) coefficients, (k) their constant feature or NULL */
+    const double *dual_bias; /* (k) constant feature of B or NULL */
+    const double *scores; /* (2, n, k) exact scores of U and of B, without the constant feature */
+    double *scaled;       /* (n, k) work */
+};
+
+/* Sets the fit's weights and bias to scale times those of U. */
+static int set_weights(const struct mc_kernel_descent *descent, const struct points *points,
+                       double scale, struct mc_fit *fit, struct error *err) {
     size_t size = descent->n * descent->k;
     free(fit->weights);
     free(fit->bias);
     fit->weights = memory_array(size, sizeof(double), "coefficients", err);
-    fit->bias = bias ? memory_array(descent->k, sizeof(double), "bias", err) : NULL;
-    if (!fit->weights || (bias && !fit->bias)) {
+    fit->bias = points->bias ? memory_array(descent->k, sizeof(double), "bias", err) : NULL;
+    if (!fit->weights || (points->bias && !fit->bias)) {
         return -1;
     }
     for (size_t j = 0; j < size; j++) {
-        fit->weights[j] = descent->scale * U[j];
+        fit->weights[j] = scale * points->U[j];
     }
-    for (size_t c = 0; bias && c < descent->k; c++) {
-        fit->bias[c] = descent->scale * bias[c];
+    for (size_t c = 0; points->bias && c < descent->k; c++) {
+        fit->bias[c] = scale * points->bias[c];
     }
     return 0;
 }
 
-/* Certifies the fit's weights and alpha. scores (2, n, k): exact scores of the two; NULL: computed.
- */
-static int certify_scores(const struct mc_kernel_descent *descent, const double *bias,
-                          const double *scores, struct mc_fit *fit, struct error *err) {
-    struct mc_dual dual = {.alpha = &descent->alpha,
-                           .weights = descent->B,
-                           .bias = bias,
-                           .exact = {scores, scores ? scores + descent->n * descent->k : NULL},
-                           .q = descent->q,
-                           .target_gap = descent->epsilon,
-                           .compute_scaling = true};
-    return mc_certify(descent->task, descent->cost, &dual, NULL, fit, err);
-}
-
-/* The primal point; the dual point is alpha. */
-struct points {
-    const double *U, *bias;  /* (n, k) coefficients, (k) their constant feature or NULL */
-    const double *dual_bias; /* (k) constant feature of B or NULL */
-    double *scores;          /* (2, n, k) exact scores of scale U and of B; NULL: not known */
-    const double *own;       /* (n, k) exact scores of U, if `scores` is not NULL */
-};
-
 /* Certifies scale U as primal point. */
-static int certify_scaled(struct mc_kernel_descent *descent, const struct points *points,
+static int certify_scaled(const struct mc_kernel_descent *descent, const struct points *points,
                           double scale, struct mc_fit *fit, struct error *err) {
     size_t size = descent->n * descent->k;
-    descent->scale = scale;
-    for (size_t j = 0; points->scores && j < size; j++) {
-        points->scores[j] = scale * points->own[j];
+    const struct mc_dual dual = {.alpha = &descent->alpha,
+                                 .weights = descent->B,
+                                 .bias = points->dual_bias,
+                                 .exact = {points->scaled, points->scores + size},
+                                 .q = descent->q,
+                                 .target_gap = descent->epsilon,
+                                 .compute_scaling = true};
+    for (size_t j = 0; j < size; j++) {
+        points->scaled[j] = scale * points->scores[j];
     }
-    return set_weights(descent, points->U, points->bias, fit, err) < 0
+    return set_weights(descent, points, scale, fit, err) < 0
                ? -1
-               : certify_scores(descent, points->dual_bias, points->scores, fit, err);
+               : mc_certify(descent->task, descent->cost, &dual, fit, err);
 }
 
-/* Improves the certified primal by a larger multiple of U. Margins that are short by rounding cost
- * C times that; a W that is longer by as much costs next to nothing. The longer coefficients have
- * other rounding errors, which leave other margins short; so the later trials are larger. The best
- * is kept.
- * */
-static int rescale(struct mc_kernel_descent *descent, const struct points *points,
-                   struct mc_fit *fit, struct error *err) {
+/* Improves the certified primal of scale U by a larger multiple of U. Margins that are short by
+ * rounding cost C times that; a W that is longer by as much costs next to nothing. The longer
+ * coefficients have other rounding errors, which leave other margins short; so the later trials are
+ * larger. The best is kept. */
+static int rescale(const struct mc_kernel_descent *descent, const struct points *points,
+                   double scale, struct mc_fit *fit, struct error *err) {
     struct certificate best = fit->certificate;
-    double scale = descent->scale, next = scale * best.scaling;
+    double last = scale, next = scale * best.scaling;
     int status = 0;
-    for (int t = 0;
-         t < MAX_RESCALINGS && status == 0 && next > descent->scale && best.gap > descent->epsilon;
+    for (int t = 0; t < MAX_RESCALINGS && status == 0 && next > last && best.gap > descent->epsilon;
          t++) {
-        status = certify_scaled(descent, points, next, fit, err);
-        next = descent->scale * (1 + RESCALING_GROWTH * (fit->certificate.scaling - 1));
-        bool better = fit->primal < best.primal;
-        scale = better ? descent->scale : scale;
+        last = next;
+        status = certify_scaled(descent, points, last, fit, err);
+        next = last * (1 + RESCALING_GROWTH * (fit->certificate.scaling - 1));
+        bool better = fit->certificate.primal < best.primal;
+        scale = better ? last : scale;
         certify_take_better_dual(better ? &fit->certificate : &best,
                                  better ? &best : &fit->certificate);
         best = better ? fit->certificate : best;
     }
-    if (status == 0 && descent->scale != scale) {
-        descent->scale = scale;
-        status = set_weights(descent, points->U, points->bias, fit, err);
+    if (status == 0 && last != scale) {
+        status = set_weights(descent, points, scale, fit, err);
     }
     fit->certificate = best;
-    fit->primal = best.primal;
-    fit->dual = best.dual;
     return status;
 }
 
-/* Sets certificate.solver_rounding: how much the certified primal exceeds the one that the solver
- * found, because of the rounding of scores and coefficients. */
-static void set_lost(double primal, struct mc_fit *fit) {
-    fit->certificate.solver_rounding = fmax(0, fit->primal - primal);
-}
-
-int mc_kernel_score_both(const struct mc_kernel_descent *descent, const double *U, double *own,
-                         double *dual, struct error *err) {
-    size_t n = descent->n, k = descent->k, row = k * sizeof *own;
+/* scores (2, n, k) = the exact scores of U (n, k) and of B, in one product. */
+static int exact_scores(const struct mc_kernel_descent *descent, const double *U, double *scores,
+                        struct error *err) {
+    size_t n = descent->n, k = descent->k, row = k * sizeof *scores;
+    double *own = scores, *dual = scores + n * k;
+    if (U == descent->B) {
+        int status = descent->map.exact(&descent->map, U, k, dual, err);
+        memcpy(own, dual, n * row);
+        return status;
+    }
     double *b = memory_array(4 * n, row, "scores", err), *s = b ? b + 2 * n * k : NULL;
     for (size_t i = 0; b && i < n; i++) {
         memcpy(b + 2 * i * k, U + i * k, row);
@@ -248,73 +237,40 @@ int mc_kernel_score_both(const struct mc_kernel_descent *descent, const double *
     return status;
 }
 
-/* F = the exact scores of B; scores (2, n, k) = those of scale U and of B, without the bias.
- * average (n, k) = those of U, NULL: U is B. */
-static int score(struct mc_kernel_descent *descent, const double *bias, double *average,
-                 double *scores, struct error *err) {
+int mc_kernel_certify_point(struct mc_kernel_descent *descent, const double *U, double scale,
+                            const double *scores, struct mc_fit *fit, struct error *err) {
     size_t size = descent->n * descent->k;
-    double *dual = scores + size;
-    const double *own = average ? average : dual;
-    if (average ? mc_kernel_score_both(descent, descent->average, average, dual, err) < 0
-                : descent->map.exact(&descent->map, descent->B, descent->k, dual, err) < 0) {
-        return -1;
+    double *bias = bias_of(descent, U, err), *dual_bias = bias_of(descent, descent->B, err);
+    double *work = memory_array(scores ? size : 3 * size, sizeof *work, "scores", err);
+    bool made = work && (descent->task->bias == 0 || (bias && dual_bias));
+    int status = made ? 0 : -1;
+    if (made && !scores) {
+        status = exact_scores(descent, U, work + size, err);
+        scores = work + size;
     }
-    for (size_t j = 0; j < size; j++) {
-        scores[j] = descent->scale * own[j];
-        descent->F[j] = dual[j] + (bias ? bias[j % descent->k] : 0);
+    for (size_t j = 0; status == 0 && j < size; j++) {
+        descent->F[j] = scores[size + j] + (dual_bias ? dual_bias[j % descent->k] : 0);
     }
-    return 0;
+    const struct points points = {U, bias, dual_bias, scores, work};
+    status = status < 0 || certify_scaled(descent, &points, scale, fit, err) < 0 ||
+                     rescale(descent, &points, scale, fit, err) < 0
+                 ? -1
+                 : 0;
+    free(work);
+    free(bias);
+    free(dual_bias);
+    return status;
 }
 
 int mc_kernel_certify(struct mc_kernel_descent *descent, struct mc_fit *fit, struct error *err) {
     double own = descent->primal;
     bool averaged = descent->average && descent->average_primal <= own;
     mc_kernel_coefficients(descent);
-    const double *U = averaged ? descent->average : descent->B;
-    double *bias = bias_of(descent, descent->B, err), *average = NULL, *average_bias = NULL;
-    double *scores = memory_array(descent->n * descent->k, 2 * sizeof *scores, "scores", err);
-    bool made = scores && (bias || descent->task->bias == 0);
-    if (averaged) {
-        average = memory_array(descent->n * descent->k, sizeof *average, "scores", err);
-        average_bias = bias_of(descent, U, err);
-        made = made && average && (average_bias || !bias);
-        descent->scale = 1;
+    int status = mc_kernel_certify_point(descent, averaged ? descent->average : descent->B,
+                                         averaged ? 1 : descent->scale, NULL, fit, err);
+    status = status < 0 ? -1 : bounds(descent, descent->epsilon, err);
+    if (descent->stores_double) { /* else the difference is due to float */
+        fit->certificate.solver_rounding = fmax(0, fit->certificate.primal - own);
     }
-    const struct points points = {U, averaged ? average_bias : bias, bias, scores,
-                                  averaged ? average : scores + descent->n * descent->k};
-    int status = !made || set_weights(descent, U, points.bias, fit, err) < 0 ||
-                         score(descent, bias, average, scores, err) < 0 ||
-                         certify_scores(descent, bias, scores, fit, err) < 0 ||
-                         rescale(descent, &points, fit, err) < 0
-                     ? -1
-                     : bounds(descent, descent->epsilon, err);
-    if (status == 0 && descent->stores_double) { /* else the difference is due to float */
-        set_lost(own, fit);
-    }
-    free(scores);
-    free(bias);
-    free(average);
-    free(average_bias);
-    return status;
-}
-
-int mc_kernel_certify_point(struct mc_kernel_descent *descent, const double *primal,
-                            const double *scores, double own, struct mc_fit *fit,
-                            struct error *err) {
-    bool constant = descent->task->bias > 0;
-    double *bias = bias_of(descent, primal, err), *dual_bias = bias_of(descent, descent->B, err);
-    const struct points points = {primal, bias, dual_bias, NULL, NULL};
-    descent->scale = 1;
-    int status = (constant && (!bias || !dual_bias)) ||
-                         set_weights(descent, primal, bias, fit, err) < 0 ||
-                         certify_scores(descent, dual_bias, scores, fit, err) < 0 ||
-                         rescale(descent, &points, fit, err) < 0
-                     ? -1
-                     : 0;
-    if (status == 0) {
-        set_lost(own, fit);
-    }
-    free(bias);
-    free(dual_bias);
     return status;
 }

@@ -184,8 +184,8 @@ int mc_kernel_components_solve(const struct components *components,
         }
         status = status < 0 ? -1 : copy_component(&whole, k, row, m, &own, err);
         reason = stop_limited(own.reason) ? own.reason : STOP_REACHED;
-        whole.primal -= fmax(0, component_monitor.zero_loss - own.primal);
-        whole.dual += own.dual;
+        whole.primal -= fmax(0, component_monitor.zero_loss - own.certificate.primal);
+        whole.dual += own.certificate.dual;
         whole.iterations += own.iterations;
         mc_fit_free(&own);
         free_component(&component);

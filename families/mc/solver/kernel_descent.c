@@ -84,7 +84,7 @@ struct progress {
     bool joint, joint_next;           /* the last iteration was a joint step; the next is */
     double joint_gap, seconds_left;   /* primal - dual, and the time, before it */
     bool set;                         /* the last iteration was a working set, */
-    enum mc_kernel_end end;           /* which ended so; at first it counts as solved */
+    enum mc_set_end end;              /* which ended so; at first it counts as solved */
     double gap_before, dual_before;   /* primal - dual and dual when it was chosen */
     size_t n_gaining, n_set, max_set; /* rows that would gain; of the last set; limit of the next */
     struct mc_rate rate;              /* of primal - dual */
@@ -358,15 +358,7 @@ int mc_kernel_set_solution(struct mc_kernel_descent *descent, const struct mc_go
         return -1;
     }
     mc_kernel_coefficients(descent);
-    size_t size = descent->n * descent->k;
-    double *scores = memory_array(size, 2 * sizeof *scores, "scores", err);
-    int status = scores ? mc_kernel_score_both(descent, weights, scores, scores + size, err) : -1;
-    if (status == 0) {
-        memcpy(descent->F, scores + size, size * sizeof *scores);
-        status = mc_kernel_certify_point(descent, weights, scores, INFINITY, fit, err);
-    }
-    free(scores);
-    return status;
+    return mc_kernel_certify_point(descent, weights, 1, NULL, fit, err);
 }
 
 bool mc_kernel_is_slow(const struct mc_kernel_descent *descent) {

@@ -86,21 +86,13 @@ double mc_kernel_step(struct mc_kernel_descent *descent, size_t y, double cap, d
  * is a power of 2 would share cache sets. */
 size_t mc_kernel_set_stride(size_t m);
 
-/* Why the sweeps over a working set ended. */
-enum mc_kernel_end {
-    MC_SET_SOLVED,
-    MC_SET_ENDED,         /* limit of sweeps or time */
-    MC_SET_TO_ACTIVE_SET, /* an active-set iteration would cost less */
-    MC_SET_TO_ADMM,       /* ADMM would cost less */
-    MC_SET_RUNNING        /* they go on; never returned */
-};
-
 /* Sweeps over the m rows of the set until its part of the gap is small, or the policy hands over to
- * active-set iterations or ADMM. target_gap: the target of primal - dual of the whole problem. If
+ * active-set iterations or ADMM; *end is never MC_SET_RUNNING. target_gap: the target of primal -
+ * dual of the whole problem. If
  * columns are recomputed for each product, F gets the sums in float of the set at its rows, which
  * are then `updated`: this saves most of the next product. */
 int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target_gap,
-                      const struct monitor *monitor, enum mc_kernel_end *end, struct error *err);
+                      const struct monitor *monitor, enum mc_set_end *end, struct error *err);
 
 /* The sampling of m rows. The caller calls mc_sampling_free. */
 int mc_kernel_sampling(const struct mc_kernel_descent *descent, size_t m,
@@ -132,16 +124,11 @@ int mc_kernel_average(struct mc_kernel_descent *descent, struct error *err);
  * is epsilon. */
 void mc_kernel_primal(struct mc_kernel_descent *descent, double epsilon);
 
-/* Certifies alpha, with the coefficients `primal` (n, k), or a multiple near 1 of them, as primal
- * point. scores (2, n, k): exact scores of both points, without the constant feature's; NULL: they
- * are computed. own: the primal that the solver found, with scores in double. */
-int mc_kernel_certify_point(struct mc_kernel_descent *descent, const double *primal,
-                            const double *scores, double own, struct mc_fit *fit,
-                            struct error *err);
-
-/* own, dual (n, k) = the exact scores of the coefficients U (n, k) and of B, in one product. */
-int mc_kernel_score_both(const struct mc_kernel_descent *descent, const double *U, double *own,
-                         double *dual, struct error *err);
+/* Certifies alpha, whose coefficients are B, with scale U (n, k), or a slightly larger multiple, as
+ * primal point. scores (2, n, k): exact scores of U and of B, without the constant feature's; NULL:
+ * they are computed. F becomes exact. */
+int mc_kernel_certify_point(struct mc_kernel_descent *descent, const double *U, double scale,
+                            const double *scores, struct mc_fit *fit, struct error *err);
 
 /* B = the coefficients of alpha; scales rows of alpha down to their cost if rounding exceeds it. */
 void mc_kernel_coefficients(struct mc_kernel_descent *descent);
@@ -151,7 +138,7 @@ void mc_kernel_coefficients(struct mc_kernel_descent *descent);
 int mc_kernel_refresh(struct mc_kernel_descent *descent, double epsilon, struct error *err);
 
 /* Certifies alpha, with the average as primal point if that has the lowest primal, else scale times
- * its coefficients. F becomes exact. */
+ * its coefficients. */
 int mc_kernel_certify(struct mc_kernel_descent *descent, struct mc_fit *fit, struct error *err);
 
 #endif

@@ -451,8 +451,8 @@ struct sweep_progress {
 };
 
 /* Updates the progress by the gap, and asks the policy whether to hand over. */
-static enum mc_kernel_end update(struct inner *inner, struct sweep_progress *progress, double gap,
-                                 double target) {
+static enum mc_set_end update(struct inner *inner, struct sweep_progress *progress, double gap,
+                              double target) {
     progress->best = fmin(progress->best, gap);
     double need = mc_rate_needed(&progress->rate, (double)progress->sweeps, progress->best, target);
     mc_rate_update(&progress->rate, (double)progress->sweeps, progress->best);
@@ -468,10 +468,7 @@ static enum mc_kernel_end update(struct inner *inner, struct sweep_progress *pro
                           ? mc_kernel_active_set_work(descent, count_all_free(inner))
                           : (double)INFINITY,
         .fallback = descent->fallback_work};
-    enum mc_handover next = mc_policy_after_sweep(&work);
-    return next == MC_TO_ACTIVE_SET ? MC_SET_TO_ACTIVE_SET
-           : next == MC_TO_ADMM     ? MC_SET_TO_ADMM
-                                    : MC_SET_RUNNING;
+    return mc_policy_after_sweep(&work);
 }
 
 /* Sets F at the rows of the set to the scores after the steps. */
@@ -486,7 +483,7 @@ static void store_scores(const struct inner *inner) {
 }
 
 int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target_gap,
-                      const struct monitor *monitor, enum mc_kernel_end *end, struct error *err) {
+                      const struct monitor *monitor, enum mc_set_end *end, struct error *err) {
     struct inner inner;
     int status = inner_create(&inner, descent, m, err);
     double target = fmax(INNER_GAP * (descent->primal - descent->dual), TARGET_PART * target_gap);
@@ -505,7 +502,7 @@ int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target
         double gap = inner_gap(&inner, target);
         *end = gap <= target ? MC_SET_SOLVED : update(&inner, &progress, gap, target);
     }
-    *end = *end == MC_SET_RUNNING ? MC_SET_ENDED : *end;
+    *end = *end == MC_SET_RUNNING ? MC_SET_LIMITED : *end;
     descent->work += progress.work;
     /* the part of a constant feature is large and equal in all rows: it is summed in double */
     bool in_float = descent->uncached && !descent->stores_double && descent->task->bias == 0;

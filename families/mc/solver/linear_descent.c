@@ -463,7 +463,7 @@ static int certify(struct mc_linear *linear, struct mc_fit *fit, struct error *e
         fit->weights = W;
     }
     int status = fit->weights ? find_bias(linear, fit->weights, &fit->bias, err) : -1;
-    status = status < 0 ? -1 : mc_certify(linear->task, linear->cost, &dual, NULL, fit, err);
+    status = status < 0 ? -1 : mc_certify(linear->task, linear->cost, &dual, fit, err);
     if (linear->has_own_primal) {
         free(W);
         free(bias);
@@ -526,7 +526,7 @@ static int run(struct mc_linear *linear, const struct mc_goal *goal, const struc
         }
         fit->reason = reason_of(linear);
         if (linear->end == STOPPED || linear->end == SWEEP_LIMIT ||
-            gap_reached(fit->primal, fit->dual, epsilon)) {
+            gap_reached(fit->certificate.primal, fit->certificate.dual, epsilon)) {
             return 0;
         }
     }

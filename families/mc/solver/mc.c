@@ -203,7 +203,7 @@ static int certify_last(struct mc *mc, const struct mc_parameters *parameters, d
             bias[c] += square * U[i * k + c];
         }
     }
-    return mc_certify(task, parameters->cost, &dual, NULL, fit, err);
+    return mc_certify(task, parameters->cost, &dual, fit, err);
 }
 
 int mc_replace(struct mc *mc, const struct mc_parameters *parameters, struct solution *solution,

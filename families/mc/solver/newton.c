@@ -307,7 +307,7 @@ static int certify(const struct newton *newton, struct mc_fit *fit, struct error
     }
     const struct mc_dual dual = {
         .weights = newton->best_dual_w, .bias = bias, .alpha = &newton->best_alpha};
-    int status = mc_certify(task, newton->cost, &dual, NULL, fit, err);
+    int status = mc_certify(task, newton->cost, &dual, fit, err);
     free(bias);
     return status;
 }
@@ -339,8 +339,6 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
                                   .primal = INFINITY,
                                   .dual = 0}; /* of alpha = 0 */
         status = huber_path_run(&path, err);
-        fit->primal = path.primal;
-        fit->dual = path.dual;
         fit->iterations = path.iterations;
         fit->reason = path.reason;
     }

@@ -156,7 +156,8 @@ static int newton(struct mc_state *state, struct mc_goal goal, const struct moni
         /* ten times the smoothing whose gap is about the current one: with that smoothing itself,
          * the start is too far from the path */
         double squared_norm = array_dot(start->weights, start->weights, n_weights(state));
-        mu = 20 * (start->primal - start->dual) / (start->dual + squared_norm / 2);
+        double dual = start->certificate.dual;
+        mu = 20 * (start->certificate.primal - dual) / (dual + squared_norm / 2);
     }
     return mc_newton_solve(state->solvers->task, &goal, start->weights, mu, monitor, fit, err);
 }
@@ -223,7 +224,6 @@ static int interior(struct mc_state *state, struct mc_goal goal, const struct mo
         return -1;
     }
     if (!possible) { /* the best iterate stays */
-        fit->primal = INFINITY;
         fit->certificate = (struct certificate){.primal = INFINITY, .certified = true};
     }
     if (!is_linear(state) && !stop_limited(fit->reason)) {
@@ -323,12 +323,14 @@ void mc_rate_update(struct mc_rate *rate, double work, double gap) {
 /* A handover must cost less than the work used so far: an active-set iteration less than that of
  * this working set, ADMM, which finishes the fit, less than all. With many rows ADMM takes longer
  * than predicted, so the descent must still need half of its work. */
-enum mc_handover mc_policy_after_sweep(const struct mc_descent_work *work) {
+enum mc_set_end mc_policy_after_sweep(const struct mc_descent_work *work) {
     if (work->active_set <= ACTIVE_SET_RATIO * work->fallback) {
-        return work->active_set < work->set && work->active_set < work->needed ? MC_TO_ACTIVE_SET
-                                                                               : MC_STAY;
+        return work->active_set < work->set && work->active_set < work->needed
+                   ? MC_SET_TO_ACTIVE_SET
+                   : MC_SET_RUNNING;
     }
-    return work->fallback < work->all && work->fallback < 2 * work->needed ? MC_TO_ADMM : MC_STAY;
+    return work->fallback < work->all && work->fallback < 2 * work->needed ? MC_SET_TO_ADMM
+                                                                           : MC_SET_RUNNING;
 }
 
 bool mc_policy_after_set(const struct mc_descent_work *work) {

@@ -61,10 +61,17 @@ struct mc_descent_work {
     double fallback;   /* of ADMM; INFINITY: impossible */
 };
 
-enum mc_handover { MC_STAY, MC_TO_ACTIVE_SET, MC_TO_ADMM };
+/* Why the sweeps over a working set ended. */
+enum mc_set_end {
+    MC_SET_RUNNING, /* they go on */
+    MC_SET_SOLVED,
+    MC_SET_LIMITED,       /* limit of sweeps or time */
+    MC_SET_TO_ACTIVE_SET, /* an active-set iteration would cost less */
+    MC_SET_TO_ADMM        /* ADMM would cost less */
+};
 
-/* The algorithm after a sweep over a working set. */
-enum mc_handover mc_policy_after_sweep(const struct mc_descent_work *work);
+/* Whether they end after a sweep, to hand over. */
+enum mc_set_end mc_policy_after_sweep(const struct mc_descent_work *work);
 
 /* Whether ADMM follows after a working set or an active-set iteration. Here `active_set` is the
  * work of all those iterations so far, and `needed` is for the whole problem. */

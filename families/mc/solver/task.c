@@ -19,7 +19,7 @@ void mc_fit_free(struct mc_fit *fit) {
 
 void mc_fit_join(struct mc_fit *fit, struct mc_fit *other) {
     uint64_t iterations = fit->iterations + other->iterations;
-    if (other->primal < fit->primal) {
+    if (other->certificate.primal < fit->certificate.primal) {
         enum stop_reason reason = fit->reason;
         struct mc_fit better = *other;
         *other = *fit;
@@ -33,7 +33,6 @@ void mc_fit_join(struct mc_fit *fit, struct mc_fit *other) {
         other->alpha = alpha;
     }
     certify_take_better_dual(&fit->certificate, &other->certificate);
-    fit->dual = fit->certificate.dual;
     fit->iterations = iterations;
     mc_fit_free(other);
 }

@@ -36,9 +36,8 @@ struct mc_goal {
 
 /* A primal and a dual point with their certified bounds. */
 struct mc_fit {
-    double *weights;     /* linear: (n_features, k); kernel: (n, k) */
-    double *bias;        /* (k) contribution of the constant feature to the scores; NULL: none */
-    double primal, dual; /* of the certificate; before it exists, of the solver's running sums */
+    double *weights; /* linear: (n_features, k); kernel: (n, k) */
+    double *bias;    /* (k) contribution of the constant feature to the scores; NULL: none */
     struct certificate certificate;
     struct mc_alpha alpha; /* the dual point, if the task stores it */
     uint64_t iterations;

@@ -107,13 +107,14 @@ static void check(method *run, size_t n, int first, struct threads *threads) {
             struct solution known = solve(&problem, form, bias, cost);
             struct mc_fit fit = finish(run, &problem, form, bias, y, cost);
             CHECK(fit.certificate.gap <= 1e-3, "form %d, %d: gap %g", form, t, fit.certificate.gap);
-            CHECK(fit.primal >= known.dual && fit.dual <= known.primal,
-                  "form %d, %d: %.17g .. %.17g, not %.17g .. %.17g", form, t, fit.dual, fit.primal,
-                  known.dual, known.primal);
+            CHECK(fit.certificate.primal >= known.dual && fit.certificate.dual <= known.primal,
+                  "form %d, %d: %.17g .. %.17g, not %.17g .. %.17g", form, t, fit.certificate.dual,
+                  fit.certificate.primal, known.dual, known.primal);
             problem.threads = threads;
             struct mc_fit again = finish(run, &problem, form, bias, y, cost);
             problem.threads = NULL;
-            CHECK(again.primal == fit.primal && again.dual == fit.dual &&
+            CHECK(again.certificate.primal == fit.certificate.primal &&
+                      again.certificate.dual == fit.certificate.dual &&
                       memcmp(again.weights, fit.weights, n * CLASSES * sizeof(double)) == 0,
                   "form %d, %d: the fit depends on the threads", form, t);
             mc_fit_free(&again);
