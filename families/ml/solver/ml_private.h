@@ -40,7 +40,6 @@ struct ml_point {
      * NULL: those of the primal */
     double *dual;
     struct certificate certificate;
-    struct ml_bounds bounds; /* of the certificate */
 };
 
 /* ---- points ---- */

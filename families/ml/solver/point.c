@@ -27,7 +27,6 @@ int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *e
     size_t q = ml->rows.q;
     *point =
         (struct ml_point){.certificate = {.primal = INFINITY, .gap = INFINITY},
-                          .bounds = {INFINITY, 0},
                           .weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err),
                           .bias = memory_zeros(q, sizeof(double), "weights", err),
                           .scores = memory_array(ml->rows.n_all, q * sizeof(double), "scores", err),
@@ -194,11 +193,7 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, stru
                                    .residual = ml->setup.free_bias ? point->residual : NULL,
                                    .linear = point->linear,
                                    .scratch = ml->ascent.scratch[0]};
-    if (ml_certify(ml->certify, &claim, &point->certificate, err) < 0) {
-        return -1;
-    }
-    point->bounds = (struct ml_bounds){point->certificate.primal, point->certificate.dual};
-    return 0;
+    return ml_certify(ml->certify, &claim, &point->certificate, err);
 }
 
 bool ml_gap_reached(const struct ml_point *point, double epsilon) {
@@ -217,5 +212,4 @@ void ml_point_merge(struct ml_point *point, struct ml_point *found) {
         found->proof = worse;
     }
     certify_take_better_dual(&point->certificate, &found->certificate);
-    point->bounds = (struct ml_bounds){point->certificate.primal, point->certificate.dual};
 }

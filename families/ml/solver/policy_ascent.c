@@ -161,7 +161,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
             if (certify(ml, parameters, point, err) < 0) {
                 return -1;
             }
-            bounds = point->bounds;
+            bounds = (struct ml_bounds){point->certificate.primal, point->certificate.dual};
             /* without a certificate, of a kernel that is not positive semidefinite, the solver's
              * own bounds are all there is */
             end = ml_gap_reached(point, parameters->epsilon) ||

@@ -280,8 +280,8 @@ static int run_fallback(struct ml_state *state, struct ml_interior *interior, st
                                 .min_scale =
                                     tiny * ml_loss_of_zero(&ml->rows, state->parameters->cost),
                                 .monitor = monitor_continue(&after, state->run.monitor, before, 0)};
-    after.primal = state->point->bounds.primal;
-    after.dual = state->point->bounds.dual;
+    after.primal = state->point->certificate.primal;
+    after.dual = state->point->certificate.dual;
     state->ran = true;
     int status = tolerance_tighten(run_to, &fallback, state->parameters->epsilon,
                                    ML_MAX_OUTER_ITERATIONS, err);
