@@ -1,4 +1,4 @@
-/* Shared by kernel_admm.c, kernel_admm_bounds.c and kernel_surrogate.c; private to them. */
+/* Shared by kernel_admm.c and kernel_surrogate.c; private to them. */
 #ifndef FAMILIES_MC_SOLVER_KERNEL_ADMM_PRIVATE_H
 #define FAMILIES_MC_SOLVER_KERNEL_ADMM_PRIVATE_H
 
@@ -7,9 +7,6 @@
 #include "methods/admm.h"
 
 #include <stddef.h>
-
-/* Rows of a block: the scores of all other rows are updated once for each block. */
-enum { MC_ADMM_BLOCK = 64 };
 
 struct mc_admm {
     struct mc_kernel_descent *descent;
@@ -23,7 +20,7 @@ struct mc_admm {
     struct mc_alpha alpha; /* the best dual point is scale alpha */
     double scale;
     struct mc_alpha swept;  /* alpha of Z, then after some sweeps */
-    double *change;         /* (MC_ADMM_BLOCK, k) changes of the coefficients in a block */
+    double *change;         /* (BLOCK, k) changes of the coefficients in a block */
     double work;            /* work of all ADMM iterations */
     double active_set_work; /* work of active-set iterations that did not reach the gap */
     bool active_set;        /* active-set iterations are allowed */
@@ -46,14 +43,5 @@ int mc_admm_get_alpha(const struct mc_admm *admm, struct mc_alpha *alpha, struct
 /* Number of variables strictly between their bounds at Z: the maximum over the subproblems of the
  * active set. */
 double mc_admm_count_free(const struct mc_admm *admm);
-
-/* Evaluates both bounds, when S has the scores of U. Overwrites U and S. */
-int mc_admm_evaluate(struct mc_admm *admm, double epsilon, struct error *err);
-
-/* Active-set iterations from Z until the gap is epsilon or they gain too little, if the policy
- * starts them. evaluation: work of another evaluation; needed: work that ADMM still needs.
- * Overwrites U and S. */
-int mc_admm_active_set(struct mc_admm *admm, double epsilon, double evaluation, double needed,
-                       const struct monitor *monitor, struct error *err);
 
 #endif
