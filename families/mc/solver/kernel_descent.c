@@ -14,7 +14,7 @@
 enum {
     FIRST_SET = 1024, /* rows of the first working set, */
     FIRST_PART = 60,  /* or 1/60 of all, if that is more */
-    MAX_SET = 14000,  /* rows of the largest set at first; its matrix in float has 784 MB */
+    MAX_SET = 14000,  /* rows of the largest set; its matrix in float has 784 MB */
     /* The descent has stalled after 8 solved working sets without progress. An unsolved working set
      * counts as 1/8 of a solved one, an active-set iteration as 2/8. */
     PATIENCE = 8,
@@ -36,42 +36,24 @@ static const double MIN_RELATIVE_RISE = 0.1;
 static const double GROWTH = 1.6; /* factor from one working set's size to the next */
 /* Active-set iterations end when one gains less than this part of the dual. */
 static const double MIN_ACTIVE_SET_GAIN = 1e-14;
-/* A working set in float that lowers the dual by more than this part is undone. */
-static const double MAX_DECREASE = 1e-9;
 /* Joint steps go on while each lowers primal - dual by this part (on dense clouds: .3 to .6), */
 static const double MIN_JOINT_FALL = 0.1;
 /* and while there is time for a further one and the certificate. That is one product in double with
  * twice the columns, and takes 2 to 3 times as long as a step's product in float. */
 static const double CERTIFICATE_TIME = 3;
-/* If a working set of maximal size leaves more than TOO_SMALL_RATIO of primal - dual, and more rows
- * would gain, it is too small for the support vectors: progress on one set is lost on the next.
- * Then working sets get more memory, and cached columns less, at least MIN_COLUMNS of it. */
-static const double TOO_SMALL_RATIO = 0.5, MIN_COLUMNS = 0.2;
+/* The part of the memory that cached columns get at least. */
+static const double MIN_COLUMNS = 0.2;
 
-/* Allocates the matrix for working sets of up to m rows; the column cache gets the rest of the
- * memory, at least MIN_COLUMNS of it. */
-static int divide_memory(struct mc_kernel_descent *descent, size_t m, struct error *err) {
-    size_t stride = mc_kernel_set_stride(m);
+/* Allocates the matrix for working sets; the column cache gets the rest of the memory, at least
+ * MIN_COLUMNS of it. */
+static int divide_memory(struct mc_kernel_descent *descent, struct error *err) {
+    size_t m = descent->n < MAX_SET ? descent->n : MAX_SET, stride = mc_kernel_set_stride(m);
     size_t bytes = descent->task->problem->cache_bytes, own = m * stride * sizeof(float);
     size_t min = (size_t)((double)bytes * MIN_COLUMNS);
     column_cache_limit(descent->columns, own < bytes - min ? bytes - own : min);
-    free(descent->K);
     descent->K = memory_array(m, stride * sizeof(float), "a working set", err);
     descent->max_set = m;
     return descent->K ? 0 : -1;
-}
-
-/* Allocates larger working sets, if memory allows, when a set of m of n rows that would gain was
- * too small: it left `remaining` of primal - dual. */
-static int enlarge(struct mc_kernel_descent *descent, size_t n, size_t m, double remaining,
-                   struct error *err) {
-    size_t bytes = descent->task->problem->cache_bytes;
-    double max = sqrt((double)bytes * (1 - MIN_COLUMNS) / sizeof(float));
-    max = fmin(fmin(max, GROWTH * (double)m), (double)descent->n);
-    if (m < descent->max_set || n <= m || remaining < TOO_SMALL_RATIO || max <= (double)m) {
-        return 0;
-    }
-    return divide_memory(descent, (size_t)max, err);
 }
 
 /* ---- working sets and active-set iterations ---- */
@@ -85,7 +67,6 @@ struct progress {
     double joint_gap, seconds_left;   /* primal - dual, and the time, before it */
     bool set;                         /* the last iteration was a working set, */
     enum mc_set_end end;              /* which ended so; at first it counts as solved */
-    double gap_before, dual_before;   /* primal - dual and dual when it was chosen */
     size_t n_gaining, n_set, max_set; /* rows that would gain; of the last set; limit of the next */
     struct mc_rate rate;              /* of primal - dual */
 };
@@ -112,23 +93,15 @@ static int run_active_set(struct mc_kernel_descent *descent, const struct monito
 /* Chooses a working set and sweeps over it. progress->n_set is 0 if no row would gain. */
 static int run_set(struct mc_kernel_descent *descent, double target_gap,
                    const struct monitor *monitor, struct progress *progress, struct error *err) {
-    double absolute_gap = descent->primal - descent->dual;
     progress->n_gaining = mc_kernel_list(descent);
-    if (enlarge(descent, progress->n_gaining, progress->n_set, absolute_gap / progress->gap_before,
-                err) < 0) {
-        return -1;
-    }
     progress->set = true;
-    progress->gap_before = absolute_gap;
-    progress->dual_before = descent->dual;
     size_t max = progress->max_set < descent->max_set ? progress->max_set : descent->max_set;
     progress->n_set = mc_kernel_choose(descent, progress->n_gaining, max);
     progress->max_set = (size_t)(GROWTH * (double)max);
     if (progress->n_set == 0) {
         return 0;
     }
-    if ((descent->stores_double && mc_alpha_copy(&descent->before, &descent->alpha, err) < 0) ||
-        mc_kernel_descend(descent, progress->n_set, target_gap, monitor, &progress->end, err) < 0) {
+    if (mc_kernel_descend(descent, progress->n_set, target_gap, monitor, &progress->end, err) < 0) {
         return -1;
     }
     progress->active_set_next = progress->end == MC_SET_TO_ACTIVE_SET;
@@ -169,23 +142,6 @@ static int judge_joint(struct mc_kernel_descent *descent, const struct monitor *
         }
     }
     return 0;
-}
-
-/* Evaluates the bounds at alpha. A working set that has lowered the dual, by the rounding of its
- * matrix in float, is undone. */
-static int evaluate(struct mc_kernel_descent *descent, const struct progress *progress,
-                    double epsilon, struct error *err) {
-    if (mc_kernel_refresh(descent, epsilon, err) < 0) {
-        return -1;
-    }
-    if (!progress->set || !descent->stores_double ||
-        !(descent->dual < progress->dual_before - MAX_DECREASE * fabs(progress->dual_before))) {
-        return 0;
-    }
-    return mc_alpha_copy(&descent->alpha, &descent->before, err) < 0 ||
-                   mc_kernel_refresh(descent, epsilon, err) < 0
-               ? -1
-               : 0;
 }
 
 /* Updates the progress by the current bounds, and chooses the next iteration. False if the descent
@@ -236,7 +192,6 @@ static int iterate(struct mc_kernel_descent *descent, double target, const struc
     size_t first = descent->n / FIRST_PART > FIRST_SET ? descent->n / FIRST_PART : FIRST_SET;
     struct progress progress = {.min_gap = INFINITY,
                                 .max_dual = -INFINITY,
-                                .gap_before = INFINITY,
                                 .rate = {.earlier = INFINITY},
                                 .end = MC_SET_SOLVED,
                                 .max_set = first,
@@ -244,7 +199,7 @@ static int iterate(struct mc_kernel_descent *descent, double target, const struc
     progress.joint_next = !progress.active_set_next && mc_kernel_joint_applies(descent);
     fit->reason = STOP_REACHED; /* unless a limit, a handover or a stall follows */
     for (bool late = false;;) {
-        if (evaluate(descent, &progress, target, err) < 0 ||
+        if (mc_kernel_refresh(descent, target, err) < 0 ||
             judge_joint(descent, monitor, &progress, &late, err) < 0) {
             return -1;
         }
@@ -274,7 +229,7 @@ static int iterate(struct mc_kernel_descent *descent, double target, const struc
         descent->slow = is_slow(descent, &progress, target);
         if (descent->slow) {
             fit->reason = STOP_WORKING_SET; /* until ADMM has run */
-            return evaluate(descent, &progress, target, err);
+            return mc_kernel_refresh(descent, target, err);
         }
     }
     descent->slow = progress.n_gaining > descent->max_set && isfinite(descent->fallback_work);
@@ -332,8 +287,7 @@ int mc_kernel_solve(struct mc_kernel_descent *descent, const struct mc_goal *goa
     descent->slow = false;
     descent->active_set = goal->active_set;
     descent->fallback_work = goal->fallback_work;
-    size_t m = descent->n < MAX_SET ? descent->n : MAX_SET;
-    int status = divide_memory(descent, m, err) < 0
+    int status = divide_memory(descent, err) < 0
                      ? -1
                      : mc_fit_tighten(run, descent, goal, monitor, fit, err);
     if (fit->reason == STOP_OUTER_ITERATIONS) { /* rounding undid the progress of each run */
@@ -376,12 +330,11 @@ static int allocate(struct mc_kernel_descent *descent, struct error *err) {
     descent->candidate = memory_array(n, sizeof *descent->candidate, "gains", err);
     descent->set = memory_array(n, sizeof *descent->set, "a working set", err);
     descent->updated = memory_zeros(n, sizeof *descent->updated, "scores", err);
-    if (!descent->row_cap || !descent->q || !descent->F || !descent->B || !descent->candidate ||
-        !descent->set || !descent->updated || mc_kernel_steps_create(descent, err) < 0 ||
-        mc_alpha_create(&descent->alpha, n, k, err) < 0) {
-        return -1;
-    }
-    return descent->stores_double ? mc_alpha_create(&descent->before, n, k, err) : 0;
+    return !descent->row_cap || !descent->q || !descent->F || !descent->B || !descent->candidate ||
+                   !descent->set || !descent->updated || mc_kernel_steps_create(descent, err) < 0 ||
+                   mc_alpha_create(&descent->alpha, n, k, err) < 0
+               ? -1
+               : 0;
 }
 
 /* By BLAS an entry of K costs one multiplication for each feature to compute, and one for each
@@ -428,7 +381,6 @@ void mc_kernel_free(struct mc_kernel_descent *descent) {
     score_map_free(&descent->map);
     column_cache_free(descent->columns);
     mc_alpha_free(&descent->alpha);
-    mc_alpha_free(&descent->before);
     mc_active_free(descent->active);
     mc_kernel_steps_free(descent);
     free(descent->row_cap);

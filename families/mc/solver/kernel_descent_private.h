@@ -24,10 +24,8 @@ struct candidate {
 struct mc_kernel_descent {
     const struct mc_task *task;
     struct score_map map;
-    /* K is stored in double and as a whole, so F is exact up to double rounding: a working set in
-     * float that lowers the dual can be undone */
-    bool stores_double;
-    bool definite; /* the kernel is positive semidefinite: only then the dual is concave */
+    bool stores_double; /* K, as a whole: F is exact up to double rounding */
+    bool definite;      /* the kernel is positive semidefinite: only then the dual is concave */
     bool uncached; /* columns of K are recomputed for each product, which costs less than storing */
     struct columns *columns;
     size_t n, k;         /* rows, classes */
@@ -42,7 +40,7 @@ struct mc_kernel_descent {
     double squared_norm; /* |W(alpha)|^2 */
     double scale;        /* the primal point is scale W(alpha) */
     double primal, dual; /* bounds by the scores F, not certified */
-    struct mc_alpha alpha, before; /* before: alpha before the last working set, if stores_double */
+    struct mc_alpha alpha;
     struct mc_active *active;
     struct double_blocks *blocks; /* for steps (row_step_real.h) */
     double *s, *row, *u;          /* (blocks->width) scores, alpha, coefficients of a row */
