@@ -34,9 +34,8 @@ struct variable {
     double q; /* |x|^2, from the bound of |x| */
     /* upper bound of alpha or, for the squared hinge, 1 / (2 C_i); 0: the row has no loss */
     double limit;
-    float sign;                           /* 1: positive, -1: in J, 0: neither */
-    bool shrunk;                          /* leaves the active rows after this sweep */
-    uint8_t bound_visits, sweeps_to_skip; /* consecutive visits at a bound; sweeps that skip it */
+    float sign;  /* 1: positive, -1: in J, 0: neither */
+    bool shrunk; /* leaves the active rows after this sweep */
 };
 
 /* Over-relaxation: the step is this multiple of the way to the best alpha of the row alone; below 2
@@ -44,18 +43,11 @@ struct variable {
  * too long. */
 static const double OVER_RELAXATION = 1.2;
 
-/* Sweeps that skip a row that was at its bound in one visit, and in several consecutive visits:
- * most rows stay there, and to check that costs half a visit. */
-enum { SKIP_ONCE = 1, SKIP_LONG = 3 };
-
 /* The bounds are evaluated when the forecast of the gap (struct top_descent, row_gaps) reaches the
  * target, and in any case after so many sweeps, or after this part of the sweeps so far.
  * FIRST_RATIO: forecast of the first sweep's decrease. */
 enum { MIN_SWEEPS_UNEVALUATED = 10, PART_UNEVALUATED = 16 };
 static const double FIRST_RATIO = 0.25;
-
-/* Above this multiple of the target gap no multiple of w is tried: it would not reach it. */
-static const double NEAR_TARGET = 10;
 
 struct top_descent {
     const struct problem *problem;
@@ -66,15 +58,14 @@ struct top_descent {
     struct variable *variable; /* (n) */
     double *w;                 /* (dimension) the weight of the constant feature is the last */
     double *s, *work;          /* (n), (2 n) */
-    /* (n) active rows first, and among these first the rows that this sweep visits */
-    uint32_t *order;
-    size_t active, n_visited;
+    uint32_t *order;           /* (n) active rows first */
+    size_t active;
     /* a row at 0 is shrunk if its gradient is below min_kept_slope, a row at its upper bound if its
      * gradient is above max_kept_slope */
     double max_kept_slope, min_kept_slope;
     /* of this sweep: extreme gradients of rows not at a bound, and the largest change of alpha */
     double max_slope, min_slope, max_change;
-    bool visited_all;  /* this sweep visited all rows, on all processes */
+    bool visited_all;  /* this sweep began with all rows active */
     double relaxation; /* OVER_RELAXATION, or 1 */
 
     /* Sum over the rows visited in this sweep of C loss - alpha + alpha y f + h alpha^2 / 2. Over
@@ -88,22 +79,7 @@ struct top_descent {
     double *alpha_before; /* (n) alpha where the exchange began */
 };
 
-struct row {
-    const uint32_t *column; /* NULL: dense */
-    const float *value;
-    size_t n;
-};
-
-static struct row get_row(const struct data *data, size_t i) {
-    if (!data->row_start) {
-        return (struct row){NULL, data->value + i * data->n_features, data->n_features};
-    }
-    uint64_t first = data->row_start[i];
-    return (struct row){data->column + first, data->value + first,
-                        (size_t)(data->row_start[i + 1] - first)};
-}
-
-DISPATCH static double dot_row(const struct row *row, const double *w) {
+DISPATCH static double dot_row(const struct stored_row *row, const double *w) {
     double even = 0, odd = 0;
     if (!row->column) {
 #pragma omp simd reduction(+ : even)
@@ -120,7 +96,7 @@ DISPATCH static double dot_row(const struct row *row, const double *w) {
     return even + odd + (t < row->n ? (double)row->value[t] * w[row->column[t]] : 0);
 }
 
-DISPATCH static void add_row(const struct row *row, double factor, double *w) {
+DISPATCH static void add_row(const struct stored_row *row, double factor, double *w) {
     if (!row->column) {
         for (size_t t = 0; t < row->n; t++) {
             w[t] += factor * (double)row->value[t];
@@ -153,7 +129,7 @@ static inline void fetch_ahead(const struct top_descent *descent, size_t t, size
         }
     }
     if (t + ROWS_AHEAD < end) {
-        const struct row row = get_row(data, descent->order[t + ROWS_AHEAD]);
+        const struct stored_row row = data_stored(data, descent->order[t + ROWS_AHEAD]);
         size_t n = row.n < VALUES_AHEAD ? row.n : VALUES_AHEAD;
         for (size_t k = 0; k < n; k += LINE) {
             __builtin_prefetch(row.value + k);
@@ -185,7 +161,7 @@ static void visit(struct top_descent *descent, size_t first, size_t end, double 
     double row_gaps = descent->row_gaps, relaxation = descent->relaxation;
     for (size_t t = first; t < end; t++) {
         size_t i = descent->order[t];
-        struct row row = get_row(data, i);
+        const struct stored_row row = data_stored(data, i);
         struct variable *variable = descent->variable + i;
         fetch_ahead(descent, t, end);
         double sign = (double)variable->sign, alpha = variable->alpha;
@@ -197,11 +173,8 @@ static void visit(struct top_descent *descent, size_t first, size_t end, double 
         if (at_bound) {
             variable->shrunk =
                 alpha <= 0 ? slope < descent->min_kept_slope : slope > descent->max_kept_slope;
-            variable->sweeps_to_skip = variable->bound_visits ? SKIP_LONG : SKIP_ONCE;
-            variable->bound_visits = 1;
             continue;
         }
-        variable->bound_visits = 0;
         row_gaps += row_gap(alpha, slope, cap, h);
         max_slope = slope > max_slope ? slope : max_slope;
         min_slope = slope < min_slope ? slope : min_slope;
@@ -263,7 +236,6 @@ static void unshrink(struct top_descent *descent) {
     descent->active = 0;
     for (size_t i = 0; i < descent->n; i++) {
         descent->variable[i].shrunk = false;
-        descent->variable[i].sweeps_to_skip = 0;
         if (descent->variable[i].limit > 0) {
             descent->order[descent->active++] = (uint32_t)i;
         }
@@ -284,34 +256,19 @@ static void shrink(struct top_descent *descent) {
     descent->min_kept_slope = descent->min_slope < 0 ? descent->min_slope : -INFINITY;
 }
 
-/* Puts the active rows that this sweep visits first in the order. */
-static void choose_visited(struct top_descent *descent) {
-    descent->n_visited = 0;
-    for (size_t t = 0; t < descent->active; t++) {
-        uint32_t i = descent->order[t];
-        if (descent->variable[i].sweeps_to_skip > 0) {
-            descent->variable[i].sweeps_to_skip--;
-        } else {
-            descent->order[t] = descent->order[descent->n_visited];
-            descent->order[descent->n_visited++] = i;
-        }
-    }
-}
-
-/* One sweep over the active rows that are visited, or `repeats` sweeps; ends early at the
- * deadline. */
+/* One sweep over the active rows, or `repeats` sweeps; ends early at the deadline. */
 static void sweep(struct top_descent *descent, const struct monitor *monitor) {
     struct cluster *cluster = descent->map->cluster;
     const struct rounds *rounds = &descent->rounds;
     double unchecked_work = 0, row_gaps = 0;
-    bool all = descent->max_kept_slope == INFINITY && descent->min_kept_slope == -INFINITY;
+    descent->visited_all =
+        descent->max_kept_slope == INFINITY && descent->min_kept_slope == -INFINITY;
     descent->max_slope = -INFINITY;
     descent->min_slope = INFINITY;
     descent->max_change = 0;
-    choose_visited(descent);
-    random_shuffle(&descent->random, descent->order, descent->n_visited);
+    random_shuffle(&descent->random, descent->order, descent->active);
     for (size_t part = 0; part < rounds->parts; part++) {
-        size_t first, end = rounds_rows(rounds, descent->n_visited, part, &first);
+        size_t first, end = rounds_rows(rounds, descent->active, part, &first);
         for (size_t repeat = 0; repeat < rounds->repeats; repeat++) {
             descent->row_gaps = 0;
             visit(descent, first, end, cluster ? rounds->factor : 1);
@@ -328,13 +285,11 @@ static void sweep(struct top_descent *descent, const struct monitor *monitor) {
             }
         }
     }
-    double ends[] = {descent->max_slope, -descent->min_slope, descent->max_change,
-                     descent->n_visited < descent->active};
-    cluster_max(cluster, ends, 4);
+    double ends[] = {descent->max_slope, -descent->min_slope, descent->max_change};
+    cluster_max(cluster, ends, 3);
     descent->max_slope = ends[0];
     descent->min_slope = -ends[1];
     descent->max_change = ends[2];
-    descent->visited_all = all && ends[3] == 0;
     descent->row_gaps = row_gaps;
     shrink(descent);
 }
@@ -371,13 +326,6 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
     return status;
 }
 
-/* The multiple of w with the smallest primal; descent->s has the scores of w. */
-static void seek_multiple(struct top_descent *descent, struct fit *fit, double *multiple) {
-    double squared_norm = array_dot(descent->w, descent->w, descent->dimension);
-    *multiple = top_risk_multiple(descent->risk, descent->cost, squared_norm, descent->s,
-                                  TOP_MULTIPLE_ROUGH, descent->work, &fit->primal);
-}
-
 /* The dual value; squared_norm is |w|^2. */
 static double find_dual(const struct top_descent *descent, double squared_norm) {
     double linear = 0;
@@ -390,7 +338,7 @@ static double find_dual(const struct top_descent *descent, double squared_norm) 
 }
 
 /* Computes both bounds. *multiple is the multiple of w whose primal is fit->primal: 1, unless the
- * gap is slightly above epsilon and another multiple may reach it. */
+ * gap is above epsilon and another multiple has a smaller one. */
 static int find_bounds(struct top_descent *descent, double epsilon, struct fit *fit,
                        double *multiple, struct error *err) {
     const struct score_map *map = descent->map;
@@ -404,9 +352,9 @@ static int find_bounds(struct top_descent *descent, double epsilon, struct fit *
     *multiple = 1;
     fit->primal = 0.5 * squared_norm +
                   descent->cost * top_risk_value(descent->risk, descent->s, descent->work);
-    double gap = gap_relative(fit->primal, fit->dual);
-    if (gap > epsilon && gap <= NEAR_TARGET * epsilon) {
-        seek_multiple(descent, fit, multiple);
+    if (!gap_reached(fit->primal, fit->dual, epsilon)) {
+        *multiple = top_risk_multiple(descent->risk, descent->cost, squared_norm, descent->s,
+                                      TOP_MULTIPLE_ROUGH, descent->work, &fit->primal);
     }
     return 0;
 }
@@ -461,18 +409,8 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
             fit->reason = fit->converged
                               ? STOP_REACHED
                               : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
-            if (fit->converged) {
-                return 0;
-            }
-            if (fit->reason || ended) {
-                /* otherwise a multiple was tried */
-                if (gap_relative(fit->primal, fit->dual) > NEAR_TARGET * epsilon) {
-                    seek_multiple(descent, fit, multiple);
-                }
-                fit->converged = gap_reached(fit->primal, fit->dual, epsilon);
-                fit->reason = fit->converged ? STOP_REACHED
-                              : fit->reason  ? fit->reason
-                                             : STOP_STUCK;
+            if (fit->converged || fit->reason || ended) {
+                fit->reason = fit->converged || fit->reason ? fit->reason : STOP_STUCK;
                 return 0;
             }
             after_evaluation(&forecast, gap_relative(fit->primal, fit->dual), fit->iterations,
