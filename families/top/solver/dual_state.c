@@ -8,11 +8,6 @@ static bool quantile_squared(const struct top_state *state) {
     return state->risk->kind == TOP_QUANTILE && state->risk->square;
 }
 
-bool top_state_levelled(const struct top_state *state) {
-    return state->risk->kind == TOP_MEAN ||
-           (state->risk->kind == TOP_QUANTILE && !state->risk->square);
-}
-
 double top_state_cap(const struct top_state *state, size_t position) {
     return state->cap_rate[position] * state->level;
 }
@@ -29,7 +24,7 @@ static void set_quadratic(struct top_state *state) {
 }
 
 void top_state_find_capped(struct top_state *state) {
-    bool levelled = top_state_levelled(state);
+    bool levelled = top_risk_levelled(state->risk);
     if (levelled && state->risk->kind == TOP_QUANTILE) {
         state->level = 0; /* delta is as small as beta permits */
         for (size_t p = 0; p < state->n; p++) {
@@ -59,14 +54,15 @@ void top_state_find_capped(struct top_state *state) {
 
 /* The sums of a capped block without entries. */
 static void empty_block(struct top_state *state) {
-    state->A =
-        top_state_levelled(state) && state->risk->kind == TOP_QUANTILE ? -state->risk->budget : 0;
+    state->A = top_risk_levelled(state->risk) && state->risk->kind == TOP_QUANTILE
+                   ? -state->risk->budget
+                   : 0;
     state->kappa = state->omega = 0;
 }
 
 void top_state_sums(struct top_state *state) {
     empty_block(state);
-    for (size_t p = 0; p < state->n && top_state_levelled(state); p++) {
+    for (size_t p = 0; p < state->n && top_risk_levelled(state->risk); p++) {
         if (state->capped[p]) {
             state->A += state->cap_rate[p] * (state->s[p] + state->beta_offset);
             state->kappa += state->cap_rate[p] * state->U[p];
@@ -126,9 +122,9 @@ static double max_step_length(const struct top_state *state, const struct top_st
         }
         double rate_over_cap = entry_rate; /* rate relative to the moving cap */
         if (state->capped[p]) {
-            entry_rate += top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
+            entry_rate += top_risk_levelled(state->risk) ? state->cap_rate[p] * rate : 0;
         } else {
-            rate_over_cap -= top_state_levelled(state) ? state->cap_rate[p] * rate : 0;
+            rate_over_cap -= top_risk_levelled(state->risk) ? state->cap_rate[p] * rate : 0;
         }
         if (entry_rate < 0) {
             max_length = fmin(max_length, state->beta[p] / -entry_rate);
@@ -138,7 +134,7 @@ static double max_step_length(const struct top_state *state, const struct top_st
                 fmin(max_length, fmax(0, top_state_cap(state, p) - state->beta[p]) / rate_over_cap);
         }
     }
-    if (rate < 0 && top_state_levelled(state)) {
+    if (rate < 0 && top_risk_levelled(state->risk)) {
         max_length = fmin(max_length, state->level / -rate);
         for (size_t p = 0; p < state->active; p++) {
             bool is_entry = (step->n > 0 && step->entry[0].beta && step->entry[0].position == p) ||
@@ -245,7 +241,7 @@ static int lower_level(struct top_state *state, struct error *err) {
  * or leave their caps. */
 static int move_entries(struct top_state *state, const struct top_step *step, double d,
                         double max_length, double rate, struct error *err) {
-    bool levelled = top_state_levelled(state);
+    bool levelled = top_risk_levelled(state->risk);
     for (int e = 0; e < step->n; e++) {
         size_t p = step->entry[e].position;
         double entry_rate = step->entry[e].rate;
@@ -328,7 +324,7 @@ static void move_block(struct top_state *state) {
 }
 
 int top_state_take(struct top_state *state, const struct top_step *step, struct error *err) {
-    bool levelled = top_state_levelled(state);
+    bool levelled = top_risk_levelled(state->risk);
     double rate = level_rate(state, step);
     ptrdiff_t stop_position;
     double max_length = max_step_length(state, step, rate, &stop_position), d;

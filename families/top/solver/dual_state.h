@@ -75,9 +75,6 @@ static inline double top_state_beta_slope(const struct top_state *state, size_t 
            state->quadratic * state->inverse_mass[j] * state->beta[j];
 }
 
-/* Whether caps move with a variable level. */
-bool top_state_levelled(const struct top_state *state);
-
 /* The cap of beta at a position. */
 double top_state_cap(const struct top_state *state, size_t position);
 

@@ -31,6 +31,7 @@ struct run {
     struct score_map map;
     size_t n, d;
     double positive, negative; /* sums of the weights of positives and of negatives */
+    double *pool;              /* of all arrays but `order` */
     double *share;             /* (n) */
     double *s, *r;             /* (n) */
     uint32_t *order;           /* (n) */
@@ -42,12 +43,6 @@ struct run {
     uint64_t iterations;
 };
 
-static int create_point(struct point *point, size_t d, struct error *err) {
-    point->w = memory_zeros(d, sizeof(double), "weights", err);
-    point->g = memory_zeros(d, sizeof(double), "weights", err);
-    return point->w && point->g ? 0 : -1;
-}
-
 static void copy_point(struct point *to, const struct point *from, size_t d) {
     memcpy(to->w, from->w, d * sizeof(double));
     memcpy(to->g, from->g, d * sizeof(double));
@@ -56,43 +51,30 @@ static void copy_point(struct point *to, const struct point *from, size_t d) {
 }
 
 static int allocate(struct run *run, struct error *err) {
+    double **const of_rows[] = {&run->share, &run->s, &run->r};
+    double **const of_features[] = {&run->at.w,   &run->at.g,   &run->trial.w,  &run->trial.g,
+                                    &run->best.w, &run->best.g, &run->direction};
+    const size_t rows = sizeof of_rows / sizeof of_rows[0];
+    const size_t features = sizeof of_features / sizeof of_features[0];
     size_t n = run->n, d = run->d;
-    run->share = memory_array(n, sizeof(double), "scores", err);
-    run->s = memory_array(n, sizeof(double), "scores", err);
-    run->r = memory_array(n, sizeof(double), "scores", err);
+    run->pool = memory_zeros(rows * n + (features + 2 * MAX_PAIRS) * d, sizeof(double),
+                             "scores and weights", err);
     run->order = memory_array(n, sizeof *run->order, "scores", err);
-    run->direction = memory_array(d, sizeof(double), "weights", err);
-    if (!run->share || !run->s || !run->r || !run->order || !run->direction ||
-        create_point(&run->at, d, err) < 0 || create_point(&run->trial, d, err) < 0 ||
-        create_point(&run->best, d, err) < 0) {
+    if (!run->pool || !run->order) {
         return -1;
     }
-    for (int i = 0; i < MAX_PAIRS; i++) {
-        run->step[i] = memory_array(d, sizeof(double), "weights", err);
-        run->change[i] = memory_array(d, sizeof(double), "weights", err);
-        if (!run->step[i] || !run->change[i]) {
-            return -1;
-        }
+    double *next = run->pool;
+    for (size_t i = 0; i < rows; i++, next += n) {
+        *of_rows[i] = next;
+    }
+    for (size_t i = 0; i < features; i++, next += d) {
+        *of_features[i] = next;
+    }
+    for (int i = 0; i < MAX_PAIRS; i++, next += 2 * d) {
+        run->step[i] = next;
+        run->change[i] = next + d;
     }
     return 0;
-}
-
-static void release(struct run *run) {
-    struct point *const point[] = {&run->at, &run->trial, &run->best};
-    for (size_t i = 0; i < sizeof point / sizeof point[0]; i++) {
-        free(point[i]->w);
-        free(point[i]->g);
-    }
-    for (int i = 0; i < MAX_PAIRS; i++) {
-        free(run->step[i]);
-        free(run->change[i]);
-    }
-    score_map_free(&run->map);
-    free(run->share);
-    free(run->s);
-    free(run->r);
-    free(run->order);
-    free(run->direction);
 }
 
 /* Sets shares such that rows strictly above the quantile have at most 1 together, and the sums of
@@ -384,16 +366,22 @@ int top_grill_solve(const struct top_grill *grill, const struct monitor *monitor
         status = run_all(&run, monitor, &stopped, err);
     }
     if (status == 0) {
-        *solution = (struct solution){.n_outputs = 1,
-                                      .weights = run.best.w,
-                                      .primal = run.best.value,
-                                      .iterations = run.iterations,
-                                      .converged = !stopped,
-                                      .reason = stopped,
-                                      .gap = NAN};
+        *solution =
+            (struct solution){.n_outputs = 1,
+                              .weights = memory_array(run.d, sizeof(double), "weights", err),
+                              .primal = run.best.value,
+                              .iterations = run.iterations,
+                              .converged = !stopped,
+                              .reason = stopped,
+                              .gap = NAN};
         *threshold = run.best.threshold;
-        run.best.w = NULL;
+        status = solution->weights ? 0 : -1;
     }
-    release(&run);
+    if (status == 0) {
+        memcpy(solution->weights, run.best.w, run.d * sizeof(double));
+    }
+    score_map_free(&run.map);
+    free(run.pool);
+    free(run.order);
     return status;
 }

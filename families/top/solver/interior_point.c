@@ -7,7 +7,7 @@
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "families/top/solver/feasible_dual.h"
-#include "families/top/solver/interior_point_setup.h"
+#include "families/top/solver/interior_point_private.h"
 
 #include <math.h>
 #include <stdlib.h>

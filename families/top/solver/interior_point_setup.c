@@ -1,5 +1,5 @@
 /* The data of a run: which rows are in use, their risk, system and variables, and all arrays. */
-#include "families/top/solver/interior_point_setup.h"
+#include "families/top/solver/interior_point_private.h"
 
 #include "common/base/memory.h"
 #include "families/top/solver/interior_point.h"
@@ -150,37 +150,27 @@ static int make_arrays(struct top_interior_run *run, struct error *err) {
 static void fill_variable(struct top_interior_run *run, size_t k, size_t i) {
     struct top_interior *in = &run->in;
     const struct top_risk *risk = &run->risk;
-    bool beta = k >= in->n_alpha, square = risk->square;
-    double cost = in->cost;
+    struct top_terms terms = top_risk_terms(risk, in->cost, i);
+    bool beta = k >= in->n_alpha;
     in->row[k] = i;
     in->border[1][k] = beta ? -1 : 1;
     in->border[2][k] = beta ? 0 : 1;
     if (!beta) {
         in->alpha_of[i] = k;
         in->linear[k] = 1;
-        in->square[k] = square ? 1 / (2 * cost * risk->cost[i]) : 0;
-        in->fixed[k] = cost * risk->cost[i];
-        in->capped[k] = !square;
+        in->square[k] = terms.h;
+        in->fixed[k] = terms.max_alpha;
+        in->capped[k] = isfinite(terms.max_alpha);
         return;
     }
     in->beta_of[i] = k;
-    switch (risk->kind) {
-    case TOP_MEAN: /* a cap of the whole sum does not restrict */
-        in->moving[k] = risk->share[i];
-        in->capped[k] = risk->share[i] < 1;
-        break;
-    case TOP_QUANTILE:
-        in->linear[k] = 1 / risk->theta;
-        in->moving[k] = square ? 0 : risk->theta * risk->mass[i];
-        in->perspective[k] = square ? 2 * risk->theta * risk->theta * risk->mass[i] : 0;
-        in->capped[k] = !square;
-        break;
-    case TOP_NONE:
-        in->linear[k] = 1;
-        in->square[k] = square ? 1 / (2 * cost * risk->mass[i]) : 0;
-        in->fixed[k] = cost * risk->mass[i];
-        in->capped[k] = !square;
-        break;
+    in->linear[k] = top_risk_beta_offset(risk);
+    in->square[k] = terms.q;
+    *(in->levelled && isfinite(terms.cap) ? &in->moving[k] : &in->fixed[k]) = terms.cap;
+    /* a cap of the whole sum does not restrict */
+    in->capped[k] = risk->kind == TOP_MEAN ? terms.cap < 1 : isfinite(terms.cap);
+    if (risk->kind == TOP_QUANTILE && risk->square) {
+        in->perspective[k] = 2 * risk->theta * risk->theta * risk->mass[i];
     }
 }
 

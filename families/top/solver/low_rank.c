@@ -26,6 +26,10 @@ static const double MEMORY_PART = 0.5;
 /* The approximate problem is solved to this gap. */
 static const double GAP = 0.02;
 
+/* Features are in float: the least diagonal, and the margin between entries at their cap and the
+ * others, which is above the precision of bisections. */
+static const double PRECISION = 1e-6;
+
 /* The part of the time left that landmarks and planes may take. */
 static const double TIME_PART = 0.5;
 
@@ -121,32 +125,15 @@ struct separable {
     double excess; /* the derivative in the level of the terms of beta that depend on it */
 };
 
-/* Bounds and second derivatives of a row's terms, without the kernel. */
-struct terms {
-    double max_alpha, h;
-    double cap, rate, q;
-};
-
-static struct terms terms_of(const struct separable *dual, size_t i) {
+/* The row's terms at the present level. *rate: the derivative of its cap in the level. */
+static struct top_terms terms_at_level(const struct separable *dual, size_t i, double *rate) {
     const struct top_risk *risk = dual->risk;
-    double C = dual->cost * risk->cost[i], mass = risk->mass[i];
-    struct terms terms = {.max_alpha = C};
-    if (risk->square && C > 0) {
-        terms.max_alpha = INFINITY;
-        terms.h = 1 / (2 * C);
-    }
-    if (!(mass > 0)) {
-        return terms;
-    }
-    if (risk->kind == TOP_NONE) {
-        terms.cap = risk->square ? INFINITY : dual->cost * mass;
-        terms.q = risk->square ? 1 / (2 * dual->cost * mass) : 0;
-    } else if (risk->kind == TOP_QUANTILE && risk->square) {
-        terms.cap = INFINITY;
-        terms.q = 1 / (dual->level * mass);
-    } else {
-        terms.rate = risk->kind == TOP_MEAN ? risk->share[i] : risk->theta * mass;
-        terms.cap = terms.rate * dual->level;
+    struct top_terms terms = top_risk_terms(risk, dual->cost, i);
+    *rate = top_risk_levelled(risk) ? terms.cap : 0;
+    if (*rate > 0) {
+        terms.cap *= dual->level;
+    } else if (risk->kind == TOP_QUANTILE && terms.cap > 0) {
+        terms.q = 1 / (dual->level * risk->mass[i]);
     }
     return terms;
 }
@@ -155,20 +142,15 @@ static double clip(double x, double max) {
     return fmin(fmax(x, 0), max);
 }
 
-static double offset_of(const struct top_risk *risk) {
-    return risk->kind == TOP_MEAN ? 0 : risk->kind == TOP_QUANTILE ? 1 / risk->theta : 1;
-}
-
 /* The best entries of all rows. A row with both entries takes some turns. */
 static void fill(struct separable *dual) {
     enum { TURNS = 4 };
-    const double min_rest = 1e-6; /* features are in float */
     const struct top_risk *risk = dual->risk;
-    double offset = offset_of(risk);
+    double offset = top_risk_beta_offset(risk), rate;
     dual->sum_alpha = dual->sum_beta = dual->excess = 0;
     for (size_t i = 0; i < risk->n; i++) {
-        struct terms terms = terms_of(dual, i);
-        double rest = fmax((double)dual->rest[i], min_rest), u = dual->u[i], alpha = 0, beta = 0;
+        struct top_terms terms = terms_at_level(dual, i, &rate);
+        double rest = fmax((double)dual->rest[i], PRECISION), u = dual->u[i], alpha = 0, beta = 0;
         int turns = terms.max_alpha > 0 && terms.cap > 0 ? TURNS : 1;
         for (int turn = 0; turn < turns; turn++) {
             alpha = clip((1 + dual->t - u + rest * beta) / (rest + terms.h), terms.max_alpha);
@@ -177,8 +159,8 @@ static void fill(struct separable *dual) {
         double slope = u + rest * (alpha - beta) + offset - dual->nu;
         dual->sum_alpha += alpha;
         dual->sum_beta += beta;
-        if (terms.rate > 0) {
-            dual->excess += beta >= terms.cap ? terms.rate * fmax(0, slope) : 0;
+        if (rate > 0) {
+            dual->excess += beta >= terms.cap ? rate * fmax(0, slope) : 0;
         } else if (terms.q > 0) {
             dual->excess += beta * beta * terms.q / dual->level;
         }
@@ -220,7 +202,7 @@ static void solve_separable(struct separable *dual) {
     }
     double min_level = 0, max_level = INFINITY;
     for (int k = 0; k < BISECTIONS; k++) {
-        double slope = balance(dual, low - reach, high + reach + offset_of(risk));
+        double slope = balance(dual, low - reach, high + reach + top_risk_beta_offset(risk));
         *(slope > 0 ? &min_level : &max_level) = dual->level;
         dual->level = max_level < INFINITY ? (min_level + max_level) / 2 : 2 * dual->level;
     }
@@ -229,11 +211,10 @@ static void solve_separable(struct separable *dual) {
 /* The mean's caps follow the sum of alpha, which is the level up to rounding: entries at their cap
  * stay there, and the others make up the sum. */
 static void separate_capped(struct separable *dual) {
-    const double margin = 1e-6; /* above the precision of bisections */
     const struct top_risk *risk = dual->risk;
     for (size_t i = 0; risk->kind == TOP_MEAN && i < risk->n; i++) {
-        double cap = terms_of(dual, i).cap;
-        dual->beta[i] *= dual->beta[i] >= cap * (1 - margin) ? 1 + 2 * margin : 1 - margin;
+        double cap = risk->share[i] * dual->level;
+        dual->beta[i] *= dual->beta[i] >= cap * (1 - PRECISION) ? 1 + 2 * PRECISION : 1 - PRECISION;
     }
 }
 

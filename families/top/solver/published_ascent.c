@@ -31,10 +31,13 @@ struct cd {
     struct rows *rows;
     size_t n;
     double cost;
-    double *pool;                                               /* of these arrays: */
-    double *alpha, *beta, *bound, *cap_rate, *h, *s, *K, *work; /* (n) */
-    double level;                                               /* TOP_MEAN: sum alpha */
-    double squares;                                             /* sum beta^2 / mass */
+    double *alpha, *beta;                        /* (n) */
+    double *weights;                             /* (dimension) of the point */
+    double *pool;                                /* of these arrays: */
+    double *bound, *cap_rate, *h, *s, *K, *work; /* (n) */
+    double level;                                /* TOP_MEAN: sum alpha */
+    double beta_offset;
+    double squares; /* sum beta^2 / mass */
     double top[N_TOPS];
     size_t top_at[N_TOPS];
 };
@@ -115,28 +118,22 @@ static double kinked_value(const struct kinked *k, double d) {
     return k->slope * d - 0.5 * k->curvature * d * d - k->budget * (delta - before);
 }
 
-/* Its maximiser over [low, high]: the function is concave and has three quadratic pieces, so it is
- * the best of their maximisers, each clipped to its interval. */
+/* Its maximiser over [low, high]: the function is concave and piecewise quadratic, so it is the
+ * best of the maximisers of the three pieces and of the kinks between them, each clipped. */
 static double kinked_best(const struct kinked *k, double low, double high) {
-    const double candidate[3] = {k->slope / k->curvature,
-                                 (k->slope - k->budget / k->wa) / k->curvature,
-                                 k->wb > 0 ? (k->slope + k->budget / k->wb) / k->curvature : 0};
-    /* above it a's piece is active */
-    double upper = k->fixed * k->wa - k->a;
-    /* below it b's piece is active */
-    double lower = k->wb > 0 ? k->b - k->fixed * k->wb : -INFINITY;
-    double middle = k->wb > 0 ? (k->b / k->wb - k->a / k->wa) / (1 / k->wa + 1 / k->wb) : -INFINITY;
-    double best = clip(0, low, high), max_value = kinked_value(k, best);
-    double from[3] = {lower, fmax(upper, middle), -INFINITY};
-    double to[3] = {upper, INFINITY, fmin(lower, middle)};
-    for (int piece = 0; piece < (k->wb > 0 ? 3 : 2); piece++) {
-        double a = fmax(low, from[piece]), b = fmin(high, to[piece]);
-        if (a > b) {
-            continue;
-        }
-        double d = clip(candidate[piece], a, b);
-        if (kinked_value(k, d) > max_value) {
-            max_value = kinked_value(k, d);
+    bool both = k->wb > 0;
+    const double at[] = {0,
+                         k->slope / k->curvature,
+                         (k->slope - k->budget / k->wa) / k->curvature,
+                         k->fixed * k->wa - k->a,
+                         both ? (k->slope + k->budget / k->wb) / k->curvature : 0,
+                         both ? k->b - k->fixed * k->wb : 0,
+                         both ? (k->b / k->wb - k->a / k->wa) / (1 / k->wa + 1 / k->wb) : 0};
+    double best = 0, max_value = -INFINITY;
+    for (size_t c = 0; c < (both ? 7 : 4); c++) {
+        double d = clip(at[c], low, high), value = kinked_value(k, d);
+        if (value > max_value) {
+            max_value = value;
             best = d;
         }
     }
@@ -178,93 +175,85 @@ static double positive(double curvature, double scale) {
     return fmax(curvature, 1e-12 * scale + 1e-300);
 }
 
-/* Two alphas: k increases, i decreases. */
-static void alpha_pair(const struct cd *cd, const float *row, size_t k, size_t i,
-                       struct pair *best) {
-    double slope = -cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[i] + cd->h[i] * cd->alpha[i];
-    double curvature =
-        positive(cd->K[k] + cd->K[i] - 2 * (double)row[i] + cd->h[k] + cd->h[i], cd->K[k]);
-    double low = fmax(-cd->alpha[k], cd->alpha[i] - cd->bound[i]);
-    double high = fmin(cd->alpha[i], cd->bound[k] - cd->alpha[k]);
-    double d = clip(slope / curvature, low, high), gain = slope * d - 0.5 * curvature * d * d;
-    if (gain > best->gain) {
-        *best = (struct pair){{k, false}, {i, false}, -1, d, gain};
-    }
+static double slope_of(const struct cd *cd, struct entry entry) {
+    size_t i = entry.row;
+    return entry.beta ? cd->s[i] + cd->beta_offset : 1 - cd->s[i] - cd->h[i] * cd->alpha[i];
 }
 
-/* alpha of k and beta of l change by the same amount. */
-static void mixed_pair(const struct cd *cd, double K_kl, size_t k, size_t l, struct pair *best) {
-    double beta_offset = cd->risk->kind == TOP_QUANTILE ? 1 / cd->risk->theta : 0;
-    double slope = 1 - cd->s[k] - cd->h[k] * cd->alpha[k] + cd->s[l] + beta_offset;
-    double curvature = positive(cd->K[k] + cd->K[l] - 2 * K_kl + cd->h[k], cd->K[k]);
-    double low = fmax(-cd->alpha[k], -cd->beta[l]), high = cd->bound[k] - cd->alpha[k];
-    double d, gain;
-    if (squared_quantile(cd)) {
-        double mass = cd->risk->mass[l], first = cd->beta[l] / mass;
-        gain = rooted_promise(cd, slope, curvature, first, 1 / mass, low, high);
-        d = gain > best->gain ? rooted_best(cd, slope, curvature, first, 1 / mass, low, high) : 0;
-    } else if (levelled_quantile(cd)) {
-        const struct kinked kinked = {.slope = slope,
-                                      .curvature = curvature,
-                                      .budget = cd->risk->budget,
-                                      .fixed = top_beside(cd, l, SIZE_MAX),
-                                      .a = cd->beta[l],
-                                      .wa = cd->cap_rate[l]};
-        d = kinked_best(&kinked, low, high);
-        gain = kinked_value(&kinked, d);
-    } else {
-        double rate = cd->cap_rate[l];
-        low = fmax(low, top_beside(cd, l, SIZE_MAX) - cd->level);
-        if (rate < 1) {
-            high = fmin(high, (rate * cd->level - cd->beta[l]) / (1 - rate));
-        }
-        d = clip(slope / curvature, fmin(low, 0), fmax(high, 0));
-        gain = slope * d - 0.5 * curvature * d * d;
-    }
-    if (gain > best->gain) {
-        *best = (struct pair){{k, false}, {l, true}, 1, d, gain};
-    }
+static double curvature_of(const struct cd *cd, struct entry entry) {
+    return cd->K[entry.row] + (entry.beta ? 0 : cd->h[entry.row]);
 }
-
-/* Two betas: k increases, l decreases. */
-static void beta_pair(const struct cd *cd, const float *row, size_t k, size_t l,
-                      struct pair *best) {
-    double slope = cd->s[k] - cd->s[l];
-    double curvature = positive(cd->K[k] + cd->K[l] - 2 * (double)row[l], cd->K[k]);
-    double low = -cd->beta[k], high = cd->beta[l], d, gain;
-    if (squared_quantile(cd)) {
-        const double *mass = cd->risk->mass;
-        double first = cd->beta[k] / mass[k] - cd->beta[l] / mass[l];
-        double second = 1 / mass[k] + 1 / mass[l];
-        gain = rooted_promise(cd, slope, curvature, first, second, low, high);
-        d = gain > best->gain ? rooted_best(cd, slope, curvature, first, second, low, high) : 0;
-    } else if (levelled_quantile(cd)) {
-        const struct kinked kinked = {.slope = slope,
-                                      .curvature = curvature,
-                                      .budget = cd->risk->budget,
-                                      .fixed = top_beside(cd, k, l),
-                                      .a = cd->beta[k],
-                                      .wa = cd->cap_rate[k],
-                                      .b = cd->beta[l],
-                                      .wb = cd->cap_rate[l]};
-        d = kinked_best(&kinked, low, high);
-        gain = kinked_value(&kinked, d);
-    } else {
-        low = fmax(low, cd->beta[l] - cd->cap_rate[l] * cd->level);
-        high = fmin(high, cd->cap_rate[k] * cd->level - cd->beta[k]);
-        d = clip(slope / curvature, fmin(low, 0), fmax(high, 0));
-        gain = slope * d - 0.5 * curvature * d * d;
-    }
-    if (gain > best->gain) {
-        *best = (struct pair){{k, true}, {l, true}, -1, d, gain};
-    }
-}
-
-/* ---- steps ---- */
 
 static double *value_of(struct cd *cd, struct entry entry) {
     return entry.beta ? &cd->beta[entry.row] : &cd->alpha[entry.row];
 }
+
+/* The upper bound of an entry; TOP_MEAN: at the present sum of alpha. */
+static double bound_of(const struct cd *cd, struct entry entry) {
+    return !entry.beta                  ? cd->bound[entry.row]
+           : cd->risk->kind == TOP_MEAN ? cd->cap_rate[entry.row] * cd->level
+                                        : INFINITY;
+}
+
+/* TOP_MEAN: the steps of an alpha and the beta of l for which no beta exceeds its cap, which moves
+ * with the sum of alpha. */
+static void limit_mixed(const struct cd *cd, size_t l, double *low, double *high) {
+    double rate = cd->cap_rate[l];
+    *low = fmax(*low, top_beside(cd, l, SIZE_MAX) - cd->level);
+    *high = rate < 1 ? (rate * cd->level - cd->beta[l]) / (1 - rate) : INFINITY;
+}
+
+/* The best step of a pair with equal sums: two alphas or two betas, or an alpha and a beta. K: the
+ * kernel value of their rows. Replaces *best if it gains more. */
+static void try_pair(struct cd *cd, double K, struct entry first, struct entry second,
+                     struct pair *best) {
+    size_t k = first.row, l = second.row;
+    bool mixed = first.beta != second.beta, mean = cd->risk->kind == TOP_MEAN;
+    double sign = mixed ? 1 : -1;
+    double slope = slope_of(cd, first) + sign * slope_of(cd, second);
+    double curvature =
+        positive(curvature_of(cd, first) + curvature_of(cd, second) - 2 * K, cd->K[k]);
+    double own = *value_of(cd, first), other = *value_of(cd, second);
+    double low = -own, high = bound_of(cd, first) - own;
+    double room = bound_of(cd, second) - other;
+    if (mixed && mean) {
+        low = fmax(low, -other);
+        limit_mixed(cd, l, &low, &room);
+    } else {
+        low = fmax(low, mixed ? -other : -room);
+        room = mixed ? room : other;
+    }
+    high = fmin(high, room);
+    double d, gain;
+    if (second.beta && squared_quantile(cd)) {
+        const double *mass = cd->risk->mass;
+        double first_order = (mixed ? 0 : cd->beta[k] / mass[k]) + sign * cd->beta[l] / mass[l];
+        double second_order = (mixed ? 0 : 1 / mass[k]) + 1 / mass[l];
+        gain = rooted_promise(cd, slope, curvature, first_order, second_order, low, high);
+        d = gain > best->gain
+                ? rooted_best(cd, slope, curvature, first_order, second_order, low, high)
+                : 0;
+    } else if (second.beta && levelled_quantile(cd)) {
+        const struct kinked kinked = {.slope = slope,
+                                      .curvature = curvature,
+                                      .budget = cd->risk->budget,
+                                      .fixed = top_beside(cd, l, mixed ? SIZE_MAX : k),
+                                      .a = mixed ? other : own,
+                                      .wa = cd->cap_rate[mixed ? l : k],
+                                      .b = other,
+                                      .wb = mixed ? 0 : cd->cap_rate[l]};
+        d = kinked_best(&kinked, low, high);
+        gain = kinked_value(&kinked, d);
+    } else {
+        d = clip(slope / curvature, fmin(low, 0), fmax(high, 0));
+        gain = slope * d - 0.5 * curvature * d * d;
+    }
+    if (gain > best->gain) {
+        *best = (struct pair){first, second, sign, d, gain};
+    }
+}
+
+/* ---- steps ---- */
 
 static void move(struct cd *cd, struct entry entry, double d, const float *row) {
     double *value = value_of(cd, entry), old = *value;
@@ -302,19 +291,13 @@ static int improve(struct cd *cd, struct entry first, struct error *err) {
     }
     struct pair best = {.gain = 0};
     for (size_t i = 0; i < cd->n; i++) {
-        if (cd->bound[i] > 0) {
-            if (first.beta) {
-                mixed_pair(cd, (double)row[i], i, k, &best);
-            } else if (i != k) {
-                alpha_pair(cd, row, k, i, &best);
-            }
+        struct entry alpha = {i, false}, beta = {i, true};
+        if (cd->bound[i] > 0 && (first.beta || i != k)) {
+            try_pair(cd, (double)row[i], first.beta ? alpha : first, first.beta ? first : alpha,
+                     &best);
         }
-        if (cd->cap_rate[i] > 0) {
-            if (!first.beta) {
-                mixed_pair(cd, (double)row[i], k, i, &best);
-            } else if (i != k) {
-                beta_pair(cd, row, k, i, &best);
-            }
+        if (cd->cap_rate[i] > 0 && (!first.beta || i != k)) {
+            try_pair(cd, (double)row[i], first, beta, &best);
         }
     }
     if (best.gain <= 0) {
@@ -333,21 +316,15 @@ static int improve(struct cd *cd, struct entry first, struct error *err) {
 
 /* ---- starting point ---- */
 
+/* Sets the weights and s of the point. */
 static int compute_scores(struct cd *cd, struct error *err) {
     const struct score_map *map = cd->map;
-    double *weights = memory_array(map->dimension, sizeof *weights, "weights", err);
-    int status = weights ? 0 : -1;
     for (size_t i = 0; i < cd->n; i++) {
         cd->work[i] = cd->alpha[i] - cd->beta[i];
     }
-    if (status == 0) {
-        status = map->adjoint(map, cd->work, weights, err);
-    }
-    if (status == 0) {
-        status = map->exact(map, weights, 1, cd->s, err);
-    }
-    free(weights);
-    return status;
+    return map->adjoint(map, cd->work, cd->weights, err) < 0
+               ? -1
+               : map->exact(map, cd->weights, 1, cd->s, err);
 }
 
 /* A random point, made feasible. */
@@ -356,9 +333,10 @@ static int start(struct cd *cd, uint64_t seed, struct error *err) {
     struct random random;
     random_start(&random, seed, 6);
     for (size_t i = 0; i < cd->n; i++) {
+        struct top_terms terms = top_risk_terms(risk, cd->cost, i);
         double C = cd->cost * risk->cost[i];
-        cd->bound[i] = C <= 0 ? 0 : risk->square ? INFINITY : C;
-        cd->h[i] = C > 0 && risk->square ? 1 / (2 * C) : 0;
+        cd->bound[i] = terms.max_alpha;
+        cd->h[i] = terms.h;
         cd->cap_rate[i] = risk->kind == TOP_MEAN ? risk->share[i] : risk->theta * risk->mass[i];
         cd->alpha[i] = C > 0 ? C * random_unit(&random) : 0;
         cd->beta[i] = risk->mass[i] > 0 ? cd->cost * random_unit(&random) : 0;
@@ -433,35 +411,33 @@ static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monito
     return status;
 }
 
-static int copy_fit(struct cd *cd, struct fit *fit, struct error *err) {
-    if (top_dual_allocate(fit, cd->n, cd->map->dimension, err) < 0) {
-        return -1;
-    }
-    memcpy(fit->alpha, cd->alpha, cd->n * sizeof *cd->alpha);
-    memcpy(fit->beta, cd->beta, cd->n * sizeof *cd->beta);
-    for (size_t i = 0; i < cd->n; i++) {
-        cd->work[i] = cd->alpha[i] - cd->beta[i];
-    }
-    return cd->map->adjoint(cd->map, cd->work, fit->weights, err);
-}
-
-static int allocate(struct cd *cd, struct error *err) {
-    double **const array[] = {&cd->alpha, &cd->beta, &cd->bound, &cd->cap_rate,
-                              &cd->h,     &cd->s,    &cd->K,     &cd->work};
+/* The point and its weights are those of fit. */
+static int allocate(struct cd *cd, struct fit *fit, struct error *err) {
+    double **const array[] = {&cd->bound, &cd->cap_rate, &cd->h, &cd->s, &cd->K, &cd->work};
     const size_t arrays = sizeof array / sizeof array[0];
     cd->pool = memory_zeros(cd->n, arrays * sizeof(double), "the dual point", err);
     for (size_t i = 0; i < arrays && cd->pool; i++) {
         *array[i] = cd->pool + i * cd->n;
     }
-    return cd->pool ? 0 : -1;
+    if (!cd->pool || top_dual_allocate(fit, cd->n, cd->map->dimension, err) < 0) {
+        return -1;
+    }
+    cd->alpha = fit->alpha;
+    cd->beta = fit->beta;
+    cd->weights = fit->weights;
+    return 0;
 }
 
 int top_cd_solve(const struct problem *problem, const struct score_map *map, struct top_risk *risk,
                  double cost, double epsilon, uint64_t seed, const struct monitor *monitor,
                  struct fit *fit, struct error *err) {
-    struct cd cd = {.map = map, .risk = risk, .n = risk->n, .cost = cost};
+    struct cd cd = {.map = map,
+                    .risk = risk,
+                    .n = risk->n,
+                    .cost = cost,
+                    .beta_offset = top_risk_beta_offset(risk)};
     *fit = (struct fit){0};
-    int status = allocate(&cd, err);
+    int status = allocate(&cd, fit, err);
     if (status == 0) {
         status = row_cache_create(&cd.rows, problem, problem->cache_bytes, err);
     }
@@ -471,9 +447,6 @@ int top_cd_solve(const struct problem *problem, const struct score_map *map, str
     }
     if (status == 0) {
         status = run(&cd, epsilon, seed, monitor, fit, err);
-    }
-    if (status == 0) {
-        status = copy_fit(&cd, fit, err);
     }
     if (status < 0) {
         fit_free(fit);

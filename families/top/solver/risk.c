@@ -379,6 +379,41 @@ double top_risk_multiple(struct top_risk *risk, double C, double squared_norm, c
     return best;
 }
 
+/* ---- the dual ---- */
+
+bool top_risk_levelled(const struct top_risk *risk) {
+    return risk->kind == TOP_MEAN || (risk->kind == TOP_QUANTILE && !risk->square);
+}
+
+double top_risk_beta_offset(const struct top_risk *risk) {
+    return risk->kind == TOP_QUANTILE ? 1 / risk->theta : risk->kind == TOP_NONE ? 1 : 0;
+}
+
+struct top_terms top_risk_terms(const struct top_risk *risk, double cost, size_t i) {
+    double C = cost * risk->cost[i], mass = risk->mass[i];
+    struct top_terms terms = {0};
+    if (C > 0) {
+        terms.max_alpha = risk->square ? INFINITY : C;
+        terms.h = risk->square ? 1 / (2 * C) : 0;
+    }
+    if (!(mass > 0)) {
+        return terms;
+    }
+    switch (risk->kind) {
+    case TOP_MEAN:
+        terms.cap = risk->share[i];
+        break;
+    case TOP_QUANTILE:
+        terms.cap = risk->square ? INFINITY : risk->theta * mass;
+        break;
+    case TOP_NONE:
+        terms.cap = risk->square ? INFINITY : cost * mass;
+        terms.q = risk->square ? 1 / (2 * cost * mass) : 0;
+        break;
+    }
+    return terms;
+}
+
 double top_risk_dual(const struct top_risk *risk, double C, const double *alpha,
                      const double *beta) {
     double value = 0, largest = 0, squares = 0, betas = 0, unit = 0;

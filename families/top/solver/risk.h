@@ -85,6 +85,22 @@ enum top_multiple { TOP_MULTIPLE_ROUGH, TOP_MULTIPLE_EXACT };
 double top_risk_multiple(struct top_risk *risk, double C, double squared_norm, const double *s,
                          enum top_multiple how, double *work, double *primal);
 
+/* The terms of a row in the dual at a cost: 0 <= alpha <= max_alpha, 0 <= beta <= cap, with - h
+ * alpha^2 / 2 and - q beta^2 / 2 in the dual's value. max_alpha or cap is 0 if there is no such
+ * entry. */
+struct top_terms {
+    double max_alpha, h;
+    double cap; /* if top_risk_levelled: divided by the level (dual_state.h) */
+    double q;
+};
+struct top_terms top_risk_terms(const struct top_risk *risk, double cost, size_t i);
+
+/* Whether the caps of beta move with a level: the sum of alpha, or that of the quantile. */
+bool top_risk_levelled(const struct top_risk *risk);
+
+/* The factor of beta's sum in the dual. */
+double top_risk_beta_offset(const struct top_risk *risk);
+
 /* l(u) and its derivative. */
 double top_loss(bool square, double u);
 double top_slope(bool square, double u);

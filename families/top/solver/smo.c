@@ -125,24 +125,12 @@ static void set_cost(struct top_smo *smo, double cost) {
     struct top_state *state = &smo->state;
     for (size_t p = 0; p < state->n; p++) {
         uint32_t row = state->row_of[p];
-        double C = cost * risk->cost[row], mass = risk->mass[row];
-        state->C[p] = C <= 0 ? 0 : risk->square ? INFINITY : C;
-        state->h[p] = risk->square && C > 0 ? 1 / (2 * C) : 0;
-        switch (risk->kind) {
-        case TOP_MEAN:
-            state->cap_rate[p] = risk->share[row];
-            break;
-        case TOP_QUANTILE:
-            state->cap_rate[p] = mass <= 0 ? 0 : risk->square ? INFINITY : risk->theta * mass;
-            break;
-        case TOP_NONE:
-            state->cap_rate[p] = mass <= 0 ? 0 : risk->square ? INFINITY : cost * mass;
-            break;
-        }
+        struct top_terms terms = top_risk_terms(risk, cost, row);
+        state->C[p] = terms.max_alpha;
+        state->h[p] = terms.h;
+        state->cap_rate[p] = terms.cap;
     }
-    state->beta_offset = risk->kind == TOP_QUANTILE ? 1 / risk->theta
-                         : risk->kind == TOP_NONE   ? 1
-                                                    : 0;
+    state->beta_offset = top_risk_beta_offset(risk);
     state->quadratic = risk->kind == TOP_NONE && risk->square ? 1 / (2 * cost) : 0;
     state->level = 1;
 }

@@ -34,7 +34,7 @@ int top_smo_recompute_with(struct top_smo *smo, const double *other, struct erro
     size_t n = state->n;
     state->active = n;
     top_state_find_capped(state);
-    bool block = top_state_levelled(state) && state->n_capped > 0;
+    bool block = top_risk_levelled(state->risk) && state->n_capped > 0;
     size_t last = block ? 2 : 1, outputs = last + (other != NULL);
     double *coefficients = memory_array(n, outputs * sizeof *coefficients, "coefficients", err);
     if (!coefficients) {

@@ -411,7 +411,7 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
     struct extremes e = find_extremes(state);
     double max_gain;
     enum kind kind = steepest(state, &e, &max_gain);
-    if (top_state_levelled(state) && state->risk->kind == TOP_QUANTILE && state->omega > 0) {
+    if (top_risk_levelled(state->risk) && state->risk->kind == TOP_QUANTILE && state->omega > 0) {
         with_level(state, &e, 1, step, &gain);
         with_level(state, &e, -1, step, &gain);
     }
@@ -446,7 +446,8 @@ size_t top_choose_unshrunk(const struct top_state *state, unsigned char *keep) {
         rho > 0 ? fmin(e.beta_down.slope, -(e.alpha_up.slope + block) / rho) : e.beta_down.slope;
     if (state->risk->kind == TOP_NONE) {
         min_alpha_slope = min_beta_slope = 0;
-    } else if (top_state_levelled(state) && state->risk->kind == TOP_QUANTILE && state->omega > 0) {
+    } else if (top_risk_levelled(state->risk) && state->risk->kind == TOP_QUANTILE &&
+               state->omega > 0) {
         min_alpha_slope = fmin(min_alpha_slope, -state->A / state->omega);
         min_beta_slope = fmin(min_beta_slope, state->A / state->omega);
     }
