@@ -18,6 +18,9 @@
 
 #include <stdbool.h>
 
+/* The usual number of steps, in estimates of work. */
+enum { TOP_INTERIOR_STEPS = 20 };
+
 /* Work (fit/work.h) of a solve; INFINITY if the problem is too large. */
 double top_interior_work(const struct problem *problem, const struct top_risk *risk);
 

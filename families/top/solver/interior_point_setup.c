@@ -30,10 +30,10 @@ static size_t count_rows(const struct top_risk *risk, const bool *in_set, bool e
 }
 
 double top_interior_work(const struct problem *problem, const struct top_risk *risk) {
-    enum { USUAL_STEPS = 20, ARRAYS = 50 }; /* ARRAYS: loops over the rows in an iteration */
+    enum { ARRAYS = 50 }; /* loops over the rows in an iteration */
     size_t m = count_rows(risk, NULL, has_empty_interior(risk));
     m = cluster_count(risk->cluster, m);
-    return USUAL_STEPS * (top_system_work(problem, m) + work_scalar(ARRAYS * (double)m));
+    return TOP_INTERIOR_STEPS * (top_system_work(problem, m) + work_scalar(ARRAYS * (double)m));
 }
 
 /* The risk of the rows in use. With an empty interior it is that of the margins s_i - sum share_j

@@ -17,17 +17,13 @@
 #include <string.h>
 
 enum {
-    FIRST_ROWS = 2048,  /* rows of the first working set */
-    TYPICAL_STEPS = 20, /* of the interior-point method */
+    FIRST_ROWS = 2048, /* rows of the first working set */
     /* least number of rows at 0 that join a working set, for alpha and for beta each */
     MIN_ZERO_ROWS = 512,
     /* limit of rows above 0, as a multiple of the largest working set: some of them go to 0 */
     MAX_EXCESS = 2,
     MAX_STALLED = 2 /* working sets without progress, after which smo continues */
 };
-
-/* Progress: a gap below this part of the smallest so far. */
-static const double PROGRESS = 0.9;
 
 /* A working set is solved to this part of the gap of all rows. */
 static const double SET_GAP = 1.0 / 16;
@@ -39,11 +35,11 @@ static const double MIN_SHARES = 1.25;
 double top_working_set_work(const struct problem *problem) {
     size_t rows = smaller(FIRST_ROWS, top_system_max_rows(problem));
     double n = (double)problem->n, product = work_scalar(n * n);
-    return TYPICAL_STEPS * top_system_work(problem, smaller(problem->n, rows)) + product;
+    return TOP_INTERIOR_STEPS * top_system_work(problem, smaller(problem->n, rows)) + product;
 }
 
 double top_working_set_step_work(const struct problem *problem) {
-    return top_working_set_work(problem) / TYPICAL_STEPS;
+    return top_working_set_work(problem) / TOP_INTERIOR_STEPS;
 }
 
 bool top_working_set_grows(const struct top_smo *smo) {
@@ -158,7 +154,7 @@ static int run(struct top_smo *smo, double epsilon, bool *in_set, const struct m
             fit->reason = fit->converged ? STOP_REACHED : reason;
             return 0;
         }
-        stalled = gap < PROGRESS * min_gap ? 0 : stalled + 1;
+        stalled = gap < STOP_PROGRESS * min_gap ? 0 : stalled + 1;
         min_gap = fmin(min_gap, gap);
         if (!choose_set(smo, smo->set_rows, in_set)) {
             break;
