@@ -8,6 +8,14 @@ static bool quantile_squared(const struct top_state *state) {
     return state->risk->kind == TOP_QUANTILE && state->risk->square;
 }
 
+size_t top_state_count_above(const struct top_state *state, size_t n) {
+    size_t above = 0;
+    for (size_t p = 0; p < n; p++) {
+        above += top_state_above(state, p);
+    }
+    return above;
+}
+
 double top_state_cap(const struct top_state *state, size_t position) {
     return state->cap_rate[position] * state->level;
 }

@@ -80,10 +80,7 @@ static void keep_largest(struct top_smo *smo, size_t target) {
  * caps, which are 0, and stays in the set. */
 static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
     const struct top_state *state = &smo->state;
-    size_t n = state->n, nonzero = 0;
-    for (size_t p = 0; p < n; p++) {
-        nonzero += state->alpha[p] > 0 || state->beta[p] > 0;
-    }
+    size_t n = state->n, nonzero = top_state_count_above(state, n);
     size_t n_nonzero = smaller(nonzero, max_rows - max_rows / 4);
     size_t n_zero = smaller(n_nonzero / 2 > MIN_ZERO_ROWS ? n_nonzero / 2 : MIN_ZERO_ROWS,
                             (max_rows - n_nonzero) / 2);
@@ -107,7 +104,7 @@ static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
  * multiple: one product with K for its scores and those of smo's point. */
 static int complete_primal(struct top_smo *smo, struct fit *inner, struct error *err) {
     size_t n = smo->state.n;
-    if (top_smo_recompute_with(smo, inner->weights, err) < 0) {
+    if (top_smo_recompute(smo, inner->weights, err) < 0) {
         return -1;
     }
     double squared_norm = array_dot(inner->weights, smo->row_s, n);

@@ -153,14 +153,9 @@ static int run_descent(void *state, const struct monitor *monitor, struct error 
                                   monitor, &fit, err));
 }
 
-/* Both blocks of the dual point. */
-struct blocks {
-    double *alpha, *beta;
-};
-
 static void add_plane(void *context, double weight, const void *record) {
-    const struct blocks *blocks = context;
-    top_risk_add_record(weight, record, blocks->alpha, blocks->beta);
+    const struct fit *fit = context;
+    top_risk_add_record(weight, record, fit->alpha, fit->beta);
 }
 
 static int run_planes(void *state, const struct monitor *monitor, struct error *err) {
@@ -182,8 +177,7 @@ static int run_planes(void *state, const struct monitor *monitor, struct error *
         fit_free(&fit);
         return -1;
     }
-    cutting_planes_visit_dual(algorithms->planes, cost, add_plane,
-                              &(struct blocks){fit.alpha, fit.beta});
+    cutting_planes_visit_dual(algorithms->planes, cost, add_plane, &fit);
     return take(solve, &fit, 0);
 }
 

@@ -37,31 +37,22 @@ void top_risk_free(struct top_risk *risk) {
     *risk = (struct top_risk){0};
 }
 
-int top_risk_ready(struct top_risk *risk, double k, struct error *err) {
+void top_risk_ready(struct top_risk *risk, double k) {
     risk->k = k;
     for (size_t i = 0; i < risk->n; i++) {
         risk->total_cost += risk->cost[i];
         risk->total_mass += risk->mass[i];
-        risk->n_positive += risk->cost[i] > 0;
-        risk->n_top += risk->mass[i] > 0;
         risk->share[i] = risk->kind == TOP_MEAN ? fmin(1, risk->mass[i] / k) : 0;
     }
     struct cluster *cluster = risk->cluster;
     risk->total_cost = cluster_total(cluster, risk->total_cost);
     risk->total_mass = cluster_total(cluster, risk->total_mass);
-    risk->n_positive = cluster_count(cluster, risk->n_positive);
-    risk->n_top = cluster_count(cluster, risk->n_top);
     risk->n_all = cluster_count(cluster, risk->n);
-    if (risk->n_positive == 0 || risk->n_top == 0) {
-        return error_set(err, ERROR_RUNTIME, "no %s row has a weight above 0",
-                         risk->n_positive == 0 ? "positive" : "negative");
-    }
     /* by rounding, the shares may sum to less than 1 */
     double shares = top_risk_sum_shares(risk);
     for (size_t i = 0; shares > 0 && shares < 1 && i < risk->n; i++) {
         risk->share[i] /= shares;
     }
-    return 0;
 }
 
 double top_risk_sum_shares(const struct top_risk *risk) {

@@ -36,8 +36,7 @@ struct top_risk {
     double budget_rounding;
     double mass_error; /* relative rounding error of the masses */
     double total_cost, total_mass;
-    size_t n_positive, n_top; /* rows with cost, rows with mass */
-    size_t n_all;             /* rows of all processes */
+    size_t n_all; /* rows of all processes */
 
     uint32_t *order; /* (n) work; owned */
 
@@ -51,8 +50,9 @@ struct top_risk {
 /* Makes a risk of n rows with zero cost and mass. The caller sets cost, mass, the cluster and the
  * members of the kind, calls top_risk_ready, and at the end top_risk_free. */
 int top_risk_create(struct top_risk *risk, size_t n, struct error *err);
-/* Computes shares and totals; k is K of TOP_MEAN. Fails if no row has a cost, or none is in J. */
-int top_risk_ready(struct top_risk *risk, double k, struct error *err);
+/* Computes shares and totals; k is K of TOP_MEAN. A row of a process must have a cost, and one must
+ * be in J. */
+void top_risk_ready(struct top_risk *risk, double k);
 void top_risk_free(struct top_risk *risk);
 
 /* The sum of the shares over the rows of all processes; at least 1 for TOP_MEAN. */

@@ -177,10 +177,8 @@ static void permute(double *array, const uint32_t *from, size_t n, double *work)
  * exact evaluation. Returns the number of marked positions. */
 static size_t choose_positions(struct top_smo *smo, uint64_t iterations) {
     const struct top_state *state = &smo->state;
-    size_t kept = top_choose_unshrunk(state, smo->keep), above = 0;
-    for (size_t p = 0; p < state->active; p++) {
-        above += state->alpha[p] > 0 || state->beta[p] > 0;
-    }
+    size_t kept = top_choose_unshrunk(state, smo->keep);
+    size_t above = top_state_count_above(state, state->active);
     size_t steepest = MIN_STEEPEST + above / NONZERO_PER_STEEPEST;
     if (smo->is_fresh && kept > 2 * (above + 2 * steepest)) {
         kept = top_choose_steepest(state, steepest, smo->keep, smo->row_s, smo->row_g, smo->order);
@@ -332,7 +330,7 @@ static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
                const struct progress *progress, struct fit *fit, struct error *err) {
     fit->reason = reason;
     if (!smo->is_fresh) {
-        if (top_smo_recompute(smo, err) < 0) {
+        if (top_smo_recompute(smo, NULL, err) < 0) {
             return -1;
         }
         top_smo_bounds(smo, epsilon, fit);
@@ -341,7 +339,7 @@ static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
         return 0;
     }
     top_smo_set_point(smo, smo->cost, smo->best_alpha, smo->best_beta);
-    if (top_smo_recompute(smo, err) < 0) {
+    if (top_smo_recompute(smo, NULL, err) < 0) {
         return -1;
     }
     top_smo_bounds(smo, epsilon, fit);
@@ -351,10 +349,7 @@ static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
 /* The kernel values of an exact evaluation of the point. */
 static double count_values(const struct top_smo *smo) {
     const struct top_state *state = &smo->state;
-    double n = (double)state->n, above = 0;
-    for (size_t p = 0; p < state->n; p++) {
-        above += state->alpha[p] > 0 || state->beta[p] > 0;
-    }
+    double n = (double)state->n, above = (double)top_state_count_above(state, state->n);
     return above * (n - above / 2);
 }
 
@@ -406,7 +401,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
                          fit->iterations >= smo->next_full_check;
         if (!smo->is_fresh && recompute) {
             smo->next_full_check = UINT64_MAX;
-            if (top_smo_recompute(smo, err) < 0) {
+            if (top_smo_recompute(smo, NULL, err) < 0) {
                 return -1;
             }
             moved = true;

@@ -47,12 +47,10 @@ void top_smo_bounds(struct top_smo *smo, double epsilon, struct fit *fit);
 /* Copies the point, and its function at that multiple, into fit. */
 int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err);
 
-/* Recomputes s, U and the sums from the data, with all positions in use. */
-int top_smo_recompute(struct top_smo *smo, struct error *err);
-
-/* The same; and in the same product with K, into row_s, the scores of another function with
- * coefficients `other` (n) by row. NULL: none. Kernels only. */
-int top_smo_recompute_with(struct top_smo *smo, const double *other, struct error *err);
+/* Recomputes s, U and the sums from the data, with all positions in use; and in the same product
+ * with K, into row_s, the scores of another function with coefficients `other` (n) by row (kernels
+ * only). NULL: none. */
+int top_smo_recompute(struct top_smo *smo, const double *other, struct error *err);
 
 /* Sets the starting point: the direction from the centroid of J to that of the positives, the dual
  * point of its scores at their best multiple, and the best multiple of that. If the best multiple

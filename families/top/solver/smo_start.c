@@ -29,7 +29,7 @@ static int product(struct top_smo *smo, const double *coefficients, size_t n_out
     return status < 0 ? -1 : map->exact(map, smo->weights, n_outputs, smo->scores, err);
 }
 
-int top_smo_recompute_with(struct top_smo *smo, const double *other, struct error *err) {
+int top_smo_recompute(struct top_smo *smo, const double *other, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
     state->active = n;
@@ -66,10 +66,6 @@ int top_smo_recompute_with(struct top_smo *smo, const double *other, struct erro
     top_state_sums(state);
     smo->is_fresh = smo->is_exact = true;
     return 0;
-}
-
-int top_smo_recompute(struct top_smo *smo, struct error *err) {
-    return top_smo_recompute_with(smo, NULL, err);
 }
 
 /* Scales the point by the factor that maximises the dual within the bounds. */
@@ -140,7 +136,7 @@ static void set_point_at_zero_scores(struct top_smo *smo, double cost) {
 /* Computes s, U and the sums of the point, and takes its best multiple; replaces it if its dual is
  * not above 0. */
 static int complete_point(struct top_smo *smo, double cost, struct error *err) {
-    if (top_smo_recompute(smo, err) < 0) {
+    if (top_smo_recompute(smo, NULL, err) < 0) {
         return -1;
     }
     scale_point(smo);
@@ -149,7 +145,7 @@ static int complete_point(struct top_smo *smo, double cost, struct error *err) {
         return 0;
     }
     set_point_at_zero_scores(smo, cost);
-    if (top_smo_recompute(smo, err) < 0) {
+    if (top_smo_recompute(smo, NULL, err) < 0) {
         return -1;
     }
     scale_point(smo);

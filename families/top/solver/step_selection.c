@@ -464,7 +464,7 @@ size_t top_choose_unshrunk(const struct top_state *state, unsigned char *keep) {
 }
 
 static bool is_nonzero(const struct top_state *state, size_t p) {
-    return state->alpha[p] > 0 || state->beta[p] > 0 || state->capped[p];
+    return top_state_above(state, p) || state->capped[p];
 }
 
 size_t top_choose_steepest(const struct top_state *state, size_t room, unsigned char *keep,

@@ -230,10 +230,7 @@ static int create_algorithms(struct top *top, enum top_loss loss, struct error *
     memcpy(risk->cost, top->cost, n * sizeof(double));
     memcpy(risk->mass, top->setting.formulation == TOP_SVM ? top->negative : top->mass,
            n * sizeof(double));
-    if (top_risk_ready(risk, top->counts.k, err) < 0) {
-        top_risk_free(risk);
-        return -1;
-    }
+    top_risk_ready(risk, top->counts.k);
     double values = top->map.primal ? (double)data_values(top->problem->data) : 0;
     algorithms->values = cluster_total(top->map.cluster, values);
     algorithms->problem = &top->with_constant;

@@ -14,7 +14,6 @@
 #include "families/rank/solver/pairs.h"
 #include "families/rank/solver/rank.h"
 #include "families/top/frontend/roc.h"
-#include "families/top/solver/risk.h"
 #include "families/top/solver/top.h"
 #include "tests/unit/compute.h"
 
@@ -131,14 +130,6 @@ static void check_top(const struct problem *problem, const struct problem *kerne
     REFUSED(top_solve(top, &parameters, NULL, &solution, &err),
             "solver cd of svm is for the linear kernel");
     top_free(top);
-    struct top_risk risk;
-    MUST(top_risk_create(&risk, 2, &err));
-    risk.cost[0] = 1;
-    REFUSED(top_risk_ready(&risk, 1, &err), "no negative row has a weight above 0");
-    top_risk_free(&risk);
-    MUST(top_risk_create(&risk, 2, &err));
-    REFUSED(top_risk_ready(&risk, 1, &err), "no positive row has a weight above 0");
-    top_risk_free(&risk);
 }
 
 static void check_rank(const struct problem *problem, const struct problem *kernel) {

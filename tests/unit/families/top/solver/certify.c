@@ -69,7 +69,7 @@ static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool s
     if (high) {
         take_high(scene, x, kernel, kink, random);
     }
-    CHECK(top_risk_ready(&scene->risk, 2.5, &err) == 0, "%s", err.text);
+    top_risk_ready(&scene->risk, 2.5);
     scene->risk.n_all = n_all;
     line_open(&scene->line, x, N, kernel, (struct data){0});
     CHECK(top_certifier_create(&scene->certifier, &scene->line.problem, &scene->line.map, 0,
@@ -254,7 +254,7 @@ static void work_rank(struct cluster *cluster, void *context) {
         risk.cost[i] = scene->risk.cost[first + i];
         risk.mass[i] = scene->risk.mass[first + i];
     }
-    CHECK(top_risk_ready(&risk, 2.5, &err) == 0, "%s", err.text);
+    top_risk_ready(&risk, 2.5);
     double weights[1] = {scene->weights[0]}, alpha[N], beta[N], nothing;
     struct top_level level;
     memcpy(alpha, scene->alpha + first, n * sizeof *alpha);

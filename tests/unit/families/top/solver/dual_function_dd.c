@@ -36,7 +36,7 @@ static void open_scene(struct scene *scene, enum top_kind kind) {
         scene->risk.mass[i] = 1;
         scene->alpha[i] = i < 4 ? 1 : 0;
     }
-    MUST(top_risk_ready(&scene->risk, 2.5, &err));
+    top_risk_ready(&scene->risk, 2.5);
     line_open(&scene->line, scene->x, N, true, (struct data){0});
     MUST(top_certifier_create(&scene->certifier, &scene->line.problem, &scene->line.map, 0, &err));
 }
