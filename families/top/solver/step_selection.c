@@ -126,16 +126,6 @@ static inline struct candidate scan_block(const struct top_state *state, const f
     return best;
 }
 
-static struct candidate scan_alpha(const struct top_state *state, const float *row,
-                                   const struct scan *scan) {
-    return scan_block(state, row, scan, false);
-}
-
-static struct candidate scan_beta(const struct top_state *state, const float *row,
-                                  const struct scan *scan) {
-    return scan_block(state, row, scan, true);
-}
-
 /* Replaces *step by the two-entry step if that gains more. */
 static void offer(struct top_step *step, double *gain, const struct candidate *candidate,
                   struct top_entry first, bool beta, double rate, double block) {
@@ -156,7 +146,7 @@ static void with_alpha(const struct top_state *state, const float *row, size_t k
     double own = alpha_curvature(state, k), g = top_state_alpha_slope(state, k);
     struct scan pair = {
         .fixed = sign * g, .sign = -sign, .base = own, .weight = 1, .cross = -1, .falls = sign > 0};
-    struct candidate candidate = scan_alpha(state, row, &pair);
+    struct candidate candidate = scan_block(state, row, &pair, false);
     offer(step, gain, &candidate, first, false, -sign, 0);
     struct scan mixed = {
         .fixed = sign * g, .sign = sign, .base = own, .weight = 1, .cross = -1, .falls = sign < 0};
@@ -184,7 +174,7 @@ static void with_alpha(const struct top_state *state, const float *row, size_t k
         }
         return;
     }
-    candidate = scan_beta(state, row, &mixed);
+    candidate = scan_block(state, row, &mixed, true);
     offer(step, gain, &candidate, first, true, sign * rho, block);
 }
 
@@ -194,7 +184,7 @@ static void with_beta(const struct top_state *state, const float *row, size_t k,
     double own = beta_curvature(state, k), z = top_state_beta_slope(state, k);
     struct scan pair = {
         .fixed = z, .sign = -1, .base = own, .weight = 1, .cross = -1, .falls = true};
-    struct candidate candidate = scan_beta(state, row, &pair);
+    struct candidate candidate = scan_block(state, row, &pair, true);
     offer(step, gain, &candidate, (struct top_entry){k, true, 1}, true, -1, 0);
     struct scan mixed = {.fixed = z, .sign = 1, .base = own, .weight = 1, .cross = -1};
     double rho = 1, block = 0;
@@ -209,7 +199,7 @@ static void with_beta(const struct top_state *state, const float *row, size_t k,
     if (rho == 0) {
         return; /* alpha and the block move without it */
     }
-    candidate = scan_alpha(state, row, &mixed);
+    candidate = scan_block(state, row, &mixed, false);
     offer(step, gain, &candidate, (struct top_entry){k, true, rho}, false, 1, block);
 }
 
