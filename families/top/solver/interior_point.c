@@ -21,8 +21,14 @@ enum {
 
 /* A step goes this part of the way to the boundary. */
 static const double BOUNDARY_FRACTION = 0.995;
-/* Shorter steps count as none. */
-static const double MIN_LENGTH = 1e-13;
+/* Less of the corrector is taken if the step is then longer by this factor; shorter steps than
+ * MIN_LENGTH count as none. */
+static const double MIN_GROWTH = 1.2, MIN_LENGTH = 1e-13;
+/* Progress since the last progress: a gap below this part of the gap then, a dual larger by this
+ * factor, or products reduced by this factor while they are still more than MIN_PRODUCTS of the
+ * gap. */
+static const double BETTER_GAP = 0.9, BETTER_DUAL = 1.5, BETTER_PRODUCTS = 0.5;
+static const double MIN_PRODUCTS = 1e-3;
 /* The first complementarity products relative to alpha: margins are about 1. */
 static const double FIRST_PRODUCTS = 1e-3;
 /* An entry may be set to 0 if it is below this part of the mean entry times its multiplier; the
@@ -31,6 +37,9 @@ static const double TRIM = 0.1, TRIM_LESS = 0.01;
 /* Seconds that must remain for a run with features of a factor of K, with its certificate: 8 to 16
  * for 1,000 rows, degree 3, C = 1e4. */
 static const double MIN_SECONDS = 16;
+/* Part of the target gap that is reached here, so that the certificate, which computes the gap anew
+ * from the data, reaches the target. */
+static const double TARGET_PART = 0.8;
 
 /* ---- starting point ---- */
 
@@ -184,6 +193,10 @@ static int take_bounds(struct top_interior_run *run, struct error *err) {
     return 0;
 }
 
+static bool reached(const struct top_interior_run *run, double primal, double dual) {
+    return gap_reached(primal, dual, TARGET_PART * run->epsilon);
+}
+
 /* Stores the point without the entries that go to 0, if it reaches the gap: it has fewer support
  * vectors. The first try removes all candidates, later ones fewer. */
 static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct error *err) {
@@ -199,7 +212,7 @@ static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct e
             return -1;
         }
         struct bounds bounds = bounds_of(run);
-        *trimmed = gap_reached(bounds.primal, bounds.dual, run->epsilon);
+        *trimmed = reached(run, bounds.primal, bounds.dual);
         if (*trimmed) {
             store_primal(run, &bounds);
             store_dual(run, &bounds);
@@ -220,7 +233,7 @@ static bool step(struct top_interior *in) {
     const double weights[] = {1, length, length * length, 0};
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
         double trial_length = top_interior_longest(in, target, weights[i]);
-        if (trial_length > best) {
+        if (trial_length > MIN_GROWTH * best) {
             best = trial_length;
             weight = weights[i];
         }
@@ -250,7 +263,7 @@ static int take_step(struct top_interior *in, bool *moved, struct error *err) {
 static int improve(struct top_interior_run *run, const struct monitor *monitor, struct fit *fit,
                    struct error *err) {
     struct top_interior *in = &run->in;
-    double gap = INFINITY, products = INFINITY; /* at the last progress of either */
+    double gap = INFINITY, dual = 0, products = INFINITY; /* at the last progress */
     int stalled = 0, trims_left = TRIM_STEPS;
     uint64_t last_iteration = fit->iterations + MAX_STEPS;
     bool moved = true;
@@ -259,7 +272,7 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
             return -1;
         }
         double difference = run->primal - run->dual, mean = top_interior_mean_product(in, 0);
-        fit->converged = gap_reached(run->primal, run->dual, run->epsilon);
+        fit->converged = reached(run, run->primal, run->dual);
         if (fit->converged) {
             bool trimmed;
             trims_left--;
@@ -275,9 +288,13 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
             fit->reason = fit->converged ? STOP_REACHED : reason;
             return 0;
         }
+        bool better =
+            difference < BETTER_GAP * gap || run->dual > BETTER_DUAL * dual ||
+            (mean < BETTER_PRODUCTS * products && mean * in->total > MIN_PRODUCTS * difference);
         stalled++;
-        if (difference < STOP_PROGRESS * gap || mean < STOP_PROGRESS * products) {
+        if (better) {
             gap = difference;
+            dual = run->dual;
             products = mean;
             stalled = 0;
         }

@@ -22,29 +22,38 @@
  * MIN_CHECK_STEPS. */
 enum { POSITIONS_PER_CHECK_STEP = 16, MIN_CHECK_STEPS = 64 };
 
+/* Evaluations between two shrinkings; exact evaluations are not counted, and are always followed by
+ * one. */
+enum { SHRINK_CHECKS = 4 };
+
 /* If many positions are in use, but few have an entry above 0, then of the others only those with
  * the steepest alphas and the steepest betas stay in use: MIN_STEEPEST + positions above 0 /
  * NONZERO_PER_STEEPEST of each. An exact evaluation follows after positions in use /
  * POSITIONS_PER_STEP steps. */
-enum { MIN_STEEPEST = 500, NONZERO_PER_STEEPEST = 8, POSITIONS_PER_STEP = 2 };
+enum { MIN_STEEPEST = 500, NONZERO_PER_STEEPEST = 2, POSITIONS_PER_STEP = 2 };
+/* In place of NONZERO_PER_STEEPEST if runs began near the solution. */
+enum { NEAR_NONZERO_PER_STEEPEST = 8 };
 
 /* Of predicted times: other programs' load changes from one evaluation to the next. */
 static const double TIME_MARGIN = 2;
 
-/* Evaluations in a row with little progress, after which an exact one follows, and exact ones in a
- * row without progress, after which the run ends with STOP_FLOAT_KERNEL: whatever type the Gram
- * matrix has, steps use rows of K in float (common/kernel/row_cache.h). */
-enum { MAX_STALLED = 8 };
+/* Evaluations in a row with little progress, after which an exact one follows. Exact ones in a row
+ * without progress, after which the run ends with STOP_FLOAT_KERNEL: whatever type the Gram matrix
+ * has, steps use rows of K in float (common/kernel/row_cache.h). */
+enum { SLOW_CHECKS = 8, MAX_STALLED = 5 };
 
 /* Little progress: the dual increases by less than SLOW_DUAL of the gap from one evaluation to the
  * next. No progress: by less than STALLED_DUAL of it from one exact evaluation to the next, and the
- * gap is at least STOP_PROGRESS of the smallest so far. */
-static const double SLOW_DUAL = 0.01, STALLED_DUAL = 1e-9;
+ * gap is at least STALLED_GAP of the smallest so far. */
+static const double SLOW_DUAL = 0.01, STALLED_DUAL = 1e-9, STALLED_GAP = 0.99;
 
 /* The dual has diverged if it is below the best so far by more than this part of the smallest gap,
  * or above a primal by as much: rows of K, which are float, misdirected the steps, or K is not
  * positive semidefinite. With squared losses no bound stops such steps. */
 static const double DIVERGED = 0.5;
+
+/* Relative gaps up to which multiples of the primal point are tried. */
+static const double RESCALING_GAP = 0.9;
 
 static int allocate(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
@@ -144,9 +153,9 @@ static void assume_no_loss(struct top_smo *smo) {
 }
 
 /* The primal from s, which may be outdated at shrunk positions. If f itself does not reach the gap,
- * it is the primal of x f for the best multiple x (a line search). At large C rows just below the
- * threshold make the primal's gap much larger than the dual's, and a slightly larger multiple of f
- * lifts them above it. */
+ * and its relative gap is below RESCALING_GAP, it is the primal of x f for the best multiple x (a
+ * line search). At large C rows just below the threshold make the primal's gap much larger than the
+ * dual's, and a slightly larger multiple of f lifts them above it. */
 static double primal(struct top_smo *smo, double squared_norm, double dual, double epsilon) {
     const struct top_state *state = &smo->state;
     double value;
@@ -158,7 +167,7 @@ static double primal(struct top_smo *smo, double squared_norm, double dual, doub
     }
     smo->scaling = 1;
     value = 0.5 * squared_norm + smo->cost * top_risk_value(smo->risk, smo->row_s, smo->row_g);
-    if (!gap_reached(value, dual, epsilon)) {
+    if (!gap_reached(value, dual, epsilon) && value - dual < RESCALING_GAP * value) {
         smo->scaling = top_risk_multiple(smo->risk, smo->cost, squared_norm, smo->row_s,
                                          TOP_MULTIPLE_ROUGH, smo->scores, &value);
     }
@@ -179,7 +188,8 @@ static size_t choose_positions(struct top_smo *smo, uint64_t iterations) {
     const struct top_state *state = &smo->state;
     size_t kept = top_choose_unshrunk(state, smo->keep);
     size_t above = top_state_count_above(state, state->active);
-    size_t steepest = MIN_STEEPEST + above / NONZERO_PER_STEEPEST;
+    size_t steepest =
+        MIN_STEEPEST + above / (smo->near ? NEAR_NONZERO_PER_STEEPEST : NONZERO_PER_STEEPEST);
     if (smo->is_fresh && kept > 2 * (above + 2 * steepest)) {
         kept = top_choose_steepest(state, steepest, smo->keep, smo->row_s, smo->row_g, smo->order);
         smo->next_full_check = iterations + kept / POSITIONS_PER_STEP;
@@ -309,7 +319,7 @@ static void record_progress(struct top_smo *smo, const struct fit *fit, struct p
     const struct top_state *state = &smo->state;
     double gap = fit->primal - fit->dual;
     bool better = fit->dual - progress->last_dual > STALLED_DUAL * gap ||
-                  gap < STOP_PROGRESS * progress->min_gap;
+                  gap < STALLED_GAP * progress->min_gap;
     progress->stalled = better ? 0 : progress->stalled + 1;
     progress->slow = 0;
     progress->last_dual = fit->dual;
@@ -364,6 +374,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         .max_dual = -INFINITY, .last_dual = -INFINITY, .min_gap = INFINITY, .min_primal = INFINITY};
     double last_dual = 0, epsilon = settings->epsilon;
     bool moved = true;
+    int checks = 0;
     smo->next_full_check = UINT64_MAX;
     for (;;) {
         top_smo_bounds(smo, epsilon, fit);
@@ -397,7 +408,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         if (reason) {
             return end(smo, reason, epsilon, &progress, fit, err);
         }
-        bool recompute = reached || suspicious || !moved || progress.slow >= MAX_STALLED ||
+        bool recompute = reached || suspicious || !moved || progress.slow >= SLOW_CHECKS ||
                          fit->iterations >= smo->next_full_check;
         if (!smo->is_fresh && recompute) {
             smo->next_full_check = UINT64_MAX;
@@ -407,7 +418,8 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             moved = true;
             continue;
         }
-        if (settings->shrink && shrink(smo, fit->iterations, err) < 0) {
+        if (settings->shrink && (smo->is_fresh || ++checks % SHRINK_CHECKS == 0) &&
+            shrink(smo, fit->iterations, err) < 0) {
             return -1;
         }
         size_t steps = state->active / POSITIONS_PER_CHECK_STEP;
