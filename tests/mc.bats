@@ -41,6 +41,7 @@ formulations='ww cs llw adm atm ats mmr ova'
 # bats test_tags=long
 @test "mc: no move in a row's set does better than the block step" {
     unit families/mc/solver/step
+    unit families/mc/solver/step_short
 }
 
 # bats test_tags=long

@@ -19,8 +19,9 @@
 
 /* Bytes of a vector (vector_size) that fits into a register of every processor that the file is
  * compiled for. gcc 12 holds longer ones in memory and compares them number by number; in the
- * versions of DISPATCH too, for it divides vectors before it makes these. */
-#if defined(__AVX512F__)
+ * versions of DISPATCH too, for it divides vectors before it makes these. A test may set it. */
+#if defined(VECTOR_BYTES)
+#elif defined(__AVX512F__)
 #define VECTOR_BYTES 64
 #elif defined(__AVX2__)
 #define VECTOR_BYTES 32
