@@ -41,6 +41,10 @@ formulations='ww cs llw adm atm ats mmr ova'
 # bats test_tags=long
 @test "mc: no move in a row's set does better than the block step" {
     unit families/mc/solver/step
+}
+
+# bats test_tags=long,slow
+@test "mc: the same with the vectors of a build for any processor" {
     unit families/mc/solver/step_short
 }
 
