@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/data/file_type.h"
+#include "common/data/svmlight_characters.h"
 
 #include <float.h>
 #include <math.h>
@@ -52,40 +53,11 @@ static int fail_memory(struct parser *parser) {
 
 /* ---- Characters ---------------------------------------------------------------------------- */
 
-static inline bool is_blank(char c) {
-    return c == ' ' || c == '\t';
-}
-
-static inline const char *skip_blanks(const char *p) {
-    while (is_blank(*p)) {
-        p++;
-    }
-    return p;
-}
-
-/* True at the end of a line: LF or CR LF. */
-static inline bool is_line_end(const char *p) {
-    return *p == '\n' || (*p == '\r' && p[1] == '\n');
-}
-
-/* True where a number may end. */
-static inline bool is_part_end(const char *p) {
-    return is_blank(*p) || *p == '#' || is_line_end(p);
-}
-
 static const char *token_end(const char *p) {
     while (!is_blank(*p) && !is_line_end(p)) {
         p++;
     }
     return p;
-}
-
-static bool starts_with(const char *p, const char *word) {
-    while (*word && *p == *word) { /* no word contains the '\n' that ends the line */
-        p++;
-        word++;
-    }
-    return !*word;
 }
 
 /* True for nan, inf and infinity, in any case and with a sign, as printed by printf. */
@@ -251,8 +223,6 @@ static int parse_set_label(struct parser *parser, const char **p) {
 
 /* ---- qid and features ----------------------------------------------------------------------- */
 
-static const char ZERO_INDEX[] = "index is 0 (indices count from 1)";
-static const char TOO_LARGE[] = "value is too large for single precision";
 static const char MISSING_SERIAL[] = "row does not begin with 0:serial (precomputed kernel)";
 
 static int parse_query(struct parser *parser, const char **p) {
@@ -331,7 +301,8 @@ static int parse_value(struct parser *parser, const char **p, float *value) {
     }
     *value = (float)exact;
     if (isinf(*value)) {
-        return fail(parser, TOO_LARGE, *p);
+        parser->fault->hint = SVMLIGHT_TOO_LARGE;
+        return fail(parser, "value is too large for single precision", *p);
     }
     *p = after;
     return 0;
@@ -372,7 +343,8 @@ static int parse_part(struct parser *parser, const char **p, bool *row_end) {
         return fail(parser, MISSING_SERIAL, *p);
     }
     if (index == 0) {
-        return fail(parser, ZERO_INDEX, *p);
+        parser->fault->hint = SVMLIGHT_ZERO_INDEX;
+        return fail(parser, "index is 0 (indices count from 1)", *p);
     }
     if (index <= parser->last) {
         return fail(parser, "index is not above the one before", *p);
@@ -671,6 +643,7 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
     rows->n_lines = 0;
     rows->uniform = true;
     rows->has_query = rows->zero_based = false;
+    fault->hint = SVMLIGHT_NO_HINT;
     names_free(&rows->names);
     names_free(&rows->queries);
     if (rows->seen) {
@@ -694,91 +667,6 @@ int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
     }
     rows->n_values = parser.n_values;
     return 0;
-}
-
-/* True if a line, without its end, is ROWS FEATURES LABELS: three integers. */
-static bool is_xmc_header(const char *line, const char *end) {
-    uint64_t number;
-    size_t n = 0;
-    const char *p = skip_blanks(line), *after;
-    while (p < end && (after = number_parse_unsigned(p, end, &number)) && is_part_end(after)) {
-        p = skip_blanks(after);
-        n++;
-    }
-    return n == 3 && p == end;
-}
-
-/* The tool that reads the format that the line seems to have, if it is not meant as a row; or "".
- */
-static const char *remedy_of(const struct svmlight_fault *fault, uint64_t line_number) {
-    const char *line = fault->line, *end = line;
-    bool row = fault->n_values > 0, separators = false, tab = false;
-    if (fault->what == ZERO_INDEX) {
-        return fault->zero_based ? " (a comment says zero-based: tools/convert --zero-based)"
-               : fault->has_serial
-                   ? ""
-                   : " (if indices count from 0: tools/convert --zero-based; if this "
-                     "is 0:serial: train with -t precomputed)";
-    }
-    if (fault->what == TOO_LARGE) {
-        return " (if that stands for a missing value: tools/convert --missing-words)";
-    }
-    for (; !is_line_end(end) && *end != '#'; end++) {
-        row |= *end == ':' && end > line && end[-1] >= '0' && end[-1] <= '9';
-        separators |= *end == ',' || *end == ';';
-        tab |= *end == '\t';
-    }
-    if (row) {
-        return "";
-    }
-    if (starts_with(line, "\x93NUMPY")) {
-        return " (if this is .npy: tools/convert)";
-    }
-    if (*line == '@' || (*line == '%' && !starts_with(line, "%%Matrix"))) {
-        return " (if this is ARFF: tools/convert)";
-    }
-    if (*line == '{' || *line == '[' || *line == '<') { /* JSON, HTML: commas are no hint */
-        return "";
-    }
-    if (line_number == 1 && !tab && is_xmc_header(line, end)) {
-        return " (if this is XMC, its first line ROWS FEATURES LABELS: tools/convert --from xmc)";
-    }
-    return separators || tab ? " (if this is CSV or TSV: tools/convert)" : "";
-}
-
-int svmlight_describe(const struct svmlight_fault *fault, const char *name, uint64_t lines_before,
-                      struct error *err) {
-    if (!fault->what) {
-        *err = fault->memory;
-        return -1;
-    }
-    uint64_t line_number = lines_before + fault->line_number;
-    const char *remedy = remedy_of(fault, line_number);
-    enum { MAX_SHOWN = 30 };
-    char found[4 * MAX_SHOWN + 8];
-    const char *at = fault->at;
-    size_t n = 0;
-    if (is_line_end(at) || *at == '#') {
-        return error_set(err, ERROR_RUNTIME, "%s:%llu:%llu: %s: end of the row%s", name,
-                         (unsigned long long)line_number,
-                         (unsigned long long)(at - fault->line) + 1, fault->what, remedy);
-    }
-    found[n++] = '\'';
-    for (int i = 0; i < MAX_SHOWN && !is_line_end(at) && (i == 0 || !is_blank(*at)); i++, at++) {
-        if (*at == '\0') { /* other unprintable bytes are escaped by error_set */
-            memcpy(found + n, "\\x00", 4);
-            n += 4;
-        } else {
-            found[n++] = *at;
-        }
-    }
-    found[n++] = '\'';
-    found[n] = '\0';
-    bool cut = !is_line_end(at) && !is_blank(*at);
-    return error_set(err, ERROR_RUNTIME, "%s:%llu:%llu: %s: %s%s%s", name,
-                     (unsigned long long)line_number,
-                     (unsigned long long)(fault->at - fault->line) + 1, fault->what, found,
-                     cut ? "..." : "", remedy);
 }
 
 void svmlight_free(struct svmlight *rows) {

@@ -25,6 +25,9 @@ struct svmlight_row {
     const char *remark, *remark_end; /* in the parsed text, if comments are requested; NULL: none */
 };
 
+/* Errors for which svmlight_describe names a remedy. */
+enum svmlight_hint { SVMLIGHT_NO_HINT, SVMLIGHT_ZERO_INDEX, SVMLIGHT_TOO_LARGE };
+
 /* A parse error and its position. */
 struct svmlight_fault {
     const char *what; /* static, or `text`; NULL: out of memory, see memory */
@@ -35,6 +38,7 @@ struct svmlight_fault {
     size_t n_values;      /* values of the rows before it, and of its own row so far */
     bool zero_based;      /* a comment before the first value has the word zero-based */
     bool has_serial;      /* its row begins with 0:serial */
+    enum svmlight_hint hint;
     struct error memory;
 };
 
