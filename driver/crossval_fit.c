@@ -3,13 +3,12 @@
 #include "driver/crossval_private.h"
 
 #include "common/base/clock.h"
-#include "driver/training_data.h"
-
 #include "common/base/memory.h"
 #include "common/data/scale.h"
 #include "driver/fit.h"
 #include "driver/max_sv.h"
 #include "driver/timed_task.h"
+#include "driver/training_data.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -46,7 +46,6 @@ struct certify_function {
     const double *exact; /* (n, k) the map's exact scores of weights, within 4 units of rounding;
                             NULL: they are computed. For g with kernels only */
     const double *exact_error; /* (n) bounds of further errors of f's `exact`; NULL: none */
-    double *scores; /* output, kernel, f only: (n, k) scores with the bias; NULL: not wanted */
 };
 
 /* The loss and the dual point of a family. */

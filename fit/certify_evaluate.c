@@ -398,9 +398,6 @@ int certify_evaluate_loss(const struct certify *certify, struct certify_evaluati
         status = reduce_over_processes(certify->map->cluster, n, of_f, loss, err);
     }
     of_f->biased = true;
-    if (status == 0 && f->scores && of_f->s) {
-        memcpy(f->scores, of_f->s, n * k * sizeof *f->scores);
-    }
     if (keep) {
         free(of_f->loss_error);
         of_f->loss_error = error;

@@ -51,7 +51,7 @@ static int fail_memory(struct parser *parser) {
     return fail(parser, NULL, parser->line);
 }
 
-/* ---- Characters ---------------------------------------------------------------------------- */
+/* ---- Words and comments ---------------------------------------------------------------------- */
 
 static const char *token_end(const char *p) {
     while (!is_blank(*p) && !is_line_end(p)) {

@@ -9,6 +9,7 @@ static inline bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
+/* The first character from p on that is not a blank or a tab. */
 static inline const char *skip_blanks(const char *p) {
     while (is_blank(*p)) {
         p++;
@@ -26,8 +27,9 @@ static inline bool is_part_end(const char *p) {
     return is_blank(*p) || *p == '#' || is_line_end(p);
 }
 
+/* True if the text at p begins with the word, which has no '\n'. */
 static inline bool starts_with(const char *p, const char *word) {
-    while (*word && *p == *word) { /* no word contains the '\n' that ends the line */
+    while (*word && *p == *word) {
         p++;
         word++;
     }

@@ -45,6 +45,7 @@ struct row_names {
 /* `wants_comments` of struct predictor, for --names. */
 bool row_names_wanted(const struct options *options);
 
+/* The lines of a file, before its first row, by --names. Owns nothing. */
 struct row_names row_names_open(const struct options *options);
 
 /* Refuses --header without scores; there: without --scores the lines have such a header anyway. */

@@ -119,9 +119,10 @@ class Search:
             f"{'' if self.has_converged(trial.best) else ', not all of whose fits have converged'}")
 
     def has_converged(self, point):
-        """Whether the gaps of a point's fits are as small as asked for; of smm it is not known."""
+        """Whether the gaps of a point's fits are as small as asked for; not known of smm and Grill."""
         gap, target = measured(point, "gap"), float(value_of(self.extra, "-e", "--epsilon") or 1e-3)
-        return self.options.family == "smm" or (gap is not None and gap <= target)
+        unknown = self.options.family == "smm" or point.get("formulation") in ("grill", "grill-np")
+        return unknown or (gap is not None and gap <= target)
 
     def expect(self, trial, n):
         """Says how long n more sweeps take if each takes as long as this trial, unless -q is passed on."""

@@ -169,7 +169,6 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
         return -1;
     }
     struct certify_function g = *claim->g;
-    g.scores = NULL;
     g.error = rounding.error;
     double largest = 0;
     if (claim->residual && certify_score_bound(certify, rows->q, &g, &largest, err) < 0) {

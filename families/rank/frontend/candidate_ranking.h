@@ -53,6 +53,7 @@ int candidate_ranking_infer(struct candidate_ranking *ranking, const struct opti
                             double order_weight, double time_weight, struct threads *threads,
                             struct error *err);
 
+/* Frees what the ranking owns; what it was made from stays. */
 void candidate_ranking_free(struct candidate_ranking *ranking);
 
 #endif

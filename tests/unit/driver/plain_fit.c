@@ -1,6 +1,7 @@
 /* A solver that never checks the clock is abandoned, and the result is the zero solution; one that
  * ends in time gives the result. */
 #include "driver/plain_fit.h"
+
 #include "common/base/clock.h"
 #include "driver/train.h"
 #include "tests/unit/check.h"
