@@ -73,14 +73,13 @@ int calibration_score(struct calibration *calibration, const struct crossval *cr
     }
     uint64_t seed = (uint64_t)options_number(point.options, "seed");
     const struct family *family = crossval->family;
-    bool by_row = calibration_by_row(family, point.options);
-    bool by_query = family->folds_by_query && n_queries >= CALIBRATION_FOLDS;
+    bool by_query = family->folds_by_query && n_queries >= CALIBRATION_FOLDS &&
+                    !calibration_by_row(family, point.options);
     struct folds folds = {0};
     struct crossval own = *crossval;
     struct score_store score_store = {calibration, data};
-    int status = by_row     ? folds_by_distinct_row(&folds, data, CALIBRATION_FOLDS, seed, err)
-                 : by_query ? folds_by_query(&folds, data, CALIBRATION_FOLDS, seed, err)
-                            : folds_by_row(&folds, data, CALIBRATION_FOLDS, seed, err);
+    int status = by_query ? folds_by_query(&folds, data, CALIBRATION_FOLDS, seed, err)
+                          : folds_by_distinct_row(&folds, data, CALIBRATION_FOLDS, seed, err);
     if (status == 0) {
         own.folds = &folds;
         own.points = &point.number;

@@ -19,9 +19,10 @@ bool calibration_wanted(const struct family *family, const struct options *optio
  * then needed too. */
 bool calibration_by_row(const struct family *family, const struct options *options);
 
-/* Scores each row of crossval->data by a fit without its fold, at the point given; the folds,
- * points and context of crossval are ignored. Called by all processes of crossval->cluster: process
- * 0 gets the scores. The caller ends with calibration_free. */
+/* Scores each row of crossval->data by a fit without its fold, at the point given. A fold holds out
+ * whole queries, or equal rows together. The folds, points and context of crossval are ignored.
+ * Called by all processes of crossval->cluster: process 0 gets the scores. The caller ends with
+ * calibration_free. */
 int calibration_score(struct calibration *calibration, const struct crossval *crossval,
                       struct point point, struct error *err);
 void calibration_free(struct calibration *calibration);

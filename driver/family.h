@@ -183,9 +183,9 @@ struct family {
      * feature, and the dual point, by row of the problem. */
     void (*prove)(const void *state, struct point point, struct proof_writer *proof);
     /* Adds to the model what -b 1, or options for which `calibrates` is true, ask for, from the
-     * out-of-fold scores of n_folds folds. calibrates may be NULL: no option does.
-     * calibrate_by_row: if `calibrates` is true, folds hold out rows within queries, equal rows
-     * together; otherwise folds hold out whole queries. */
+     * out-of-fold scores of n_folds folds. calibrates may be NULL: no option does. Folds hold out
+     * equal rows together; where folds_by_query is true whole queries instead, unless there are
+     * fewer than folds or, with calibrate_by_row, `calibrates` is true. */
     bool (*calibrates)(const struct options *options);
     bool calibrate_by_row;
     int (*calibrate)(const struct held_out *folds, size_t n_folds, struct point point,

@@ -133,6 +133,53 @@ int folds_by_query(struct folds *folds, const struct data *data, size_t n, uint6
     return deal(folds, n_queries, n, seed, err);
 }
 
+/* The label of each unit's first row among n_labels, n_labels - 1 for rows without one; folds->fold
+ * is the unit of each row. The caller frees. */
+static uint32_t *unit_labels(const struct folds *folds, const struct data *data, size_t n_units,
+                             size_t n_labels, struct error *err) {
+    uint32_t *label = memory_zeros(n_units, sizeof *label, "folds", err);
+    for (size_t i = data->labels == DATA_NAME ? folds->n_rows : 0; label && i-- > 0;) {
+        uint32_t own = data->label[i];
+        label[folds->fold[i]] = own == UINT32_MAX ? (uint32_t)(n_labels - 1) : own;
+    }
+    return label;
+}
+
+/* Assigns units to n folds at random, stratified by the label of the first row if rows have one
+ * label name each; folds->fold is the unit of each row at first. */
+static int stratify(struct folds *folds, const struct data *data, size_t n_units, size_t n,
+                    uint64_t seed, struct error *err) {
+    /* one more for rows without a label */
+    size_t n_labels = data->labels == DATA_NAME ? data->names.n + 1 : 1;
+    uint32_t *order = random_order(n_units, seed, err);
+    size_t *next = order ? memory_zeros(n_labels + 1, sizeof *next, "folds", err) : NULL;
+    uint32_t *label = next ? unit_labels(folds, data, n_units, n_labels, err) : NULL;
+    if (!label) {
+        free(next);
+        free(order);
+        return -1;
+    }
+    /* next[label] becomes the position of the label's first unit in an order by label. Folds are
+     * assigned in turn along that order, so that their sizes differ by at most one */
+    for (size_t unit = 0; unit < n_units; unit++) {
+        next[label[unit] + (size_t)1]++;
+    }
+    for (size_t k = 0; k < n_labels; k++) {
+        next[k + 1] += next[k];
+    }
+    uint32_t *fold = label; /* replaces the labels, each of which is read once more */
+    for (size_t i = 0; i < n_units; i++) {
+        fold[order[i]] = (uint32_t)(next[label[order[i]]]++ % n);
+    }
+    for (size_t i = 0; i < folds->n_rows; i++) {
+        folds->fold[i] = fold[folds->fold[i]];
+    }
+    free(label);
+    free(next);
+    free(order);
+    return 0;
+}
+
 int folds_by_distinct_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
                           struct error *err) {
     size_t n_rows = data->n_rows;
@@ -147,44 +194,27 @@ int folds_by_distinct_row(struct folds *folds, const struct data *data, size_t n
     }
     size_t different = number_keys(keys, n_rows, folds->fold);
     free(keys);
-    return different < n ? error_set(err, ERROR_RUNTIME, "%zu different rows cannot make %zu folds",
-                                     different, n)
-                         : deal(folds, different, n, seed, err);
+    if (different < n) {
+        return error_set(err, ERROR_RUNTIME, "%zu different rows cannot make %zu folds", different,
+                         n);
+    }
+    return data->labels == DATA_NAME ? stratify(folds, data, different, n, seed, err)
+                                     : deal(folds, different, n, seed, err);
 }
 
 int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
                  struct error *err) {
-    if (data->n_rows < n) {
-        return error_set(err, ERROR_RUNTIME, "%zu rows cannot make %zu folds", data->n_rows, n);
+    size_t n_rows = data->n_rows;
+    if (n_rows < n) {
+        return error_set(err, ERROR_RUNTIME, "%zu rows cannot make %zu folds", n_rows, n);
     }
-    if (allocate(folds, n, data->n_rows, err) < 0) {
+    if (allocate(folds, n, n_rows, err) < 0) {
         return -1;
     }
-    uint32_t *order = random_order(data->n_rows, seed, err);
-    /* one more for rows without a label */
-    size_t n_labels = data->labels == DATA_NAME ? data->names.n + 1 : 1;
-    size_t *next = order ? memory_zeros(n_labels + 1, sizeof *next, "folds", err) : NULL;
-    if (!next) {
-        free(order);
-        return -1;
+    for (size_t i = 0; i < n_rows; i++) {
+        folds->fold[i] = (uint32_t)i;
     }
-    /* next[label] becomes the position of the label's first row in an order by label. Folds are
-     * assigned in turn along that order, so that their sizes differ by at most one */
-    for (size_t i = 0; data->labels == DATA_NAME && i < data->n_rows; i++) {
-        uint32_t label = data->label[i];
-        next[label == UINT32_MAX ? n_labels : label + (size_t)1]++;
-    }
-    for (size_t label = 0; label < n_labels; label++) {
-        next[label + 1] += next[label];
-    }
-    for (size_t i = 0; i < data->n_rows; i++) {
-        uint32_t row = order[i];
-        uint32_t label = data->labels == DATA_NAME ? data->label[row] : 0;
-        folds->fold[row] = (uint32_t)(next[label == UINT32_MAX ? n_labels - 1 : label]++ % n);
-    }
-    free(next);
-    free(order);
-    return 0;
+    return stratify(folds, data, n_rows, n, seed, err);
 }
 
 /* The contents of a fold file. */

@@ -27,8 +27,9 @@ int folds_by_query(struct folds *folds, const struct data *data, size_t n, uint6
 int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
                  struct error *err);
 
-/* Assigns distinct rows to folds at random: rows with equal features are in the same fold. Fails if
- * there are fewer distinct rows than folds. */
+/* Assigns distinct rows to folds at random: rows with equal features are in the same fold. If rows
+ * have one label name each, stratified by the label of the first of equal rows. Fails if there are
+ * fewer distinct rows than folds. */
 int folds_by_distinct_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
                           struct error *err);
 

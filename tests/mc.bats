@@ -571,6 +571,14 @@ log_loss() {
     done
 }
 
+@test "mc: -b 1 holds out equal rows together" {
+    # labels at random, which a row has in common with its copies only
+    awk 'BEGIN { for (copy = 0; copy < 5; copy++) { srand(3); for (i = 0; i < 80; i++) {
+        printf "%d", i % 4 ? 1 : 2; for (k = 1; k <= 4; k++) printf " %d:%s", k, rand(); print "" } } }' >copies.svm
+    train -t rbf -g 30 -c 10 -b 1 copies.svm m
+    within "$(header probability-scale m)" 0 2
+}
+
 # bats test_tags=long
 @test "mc: log loss on new rows is no worse than with LIBSVM's probabilities" {
     command -v svm-predict >/dev/null || skip 'no svm-predict (package libsvm-tools)'

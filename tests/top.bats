@@ -674,6 +674,14 @@ verified() {
     svm-top-predict -q --threshold 0 test.svm m | awk '($1 == "+1") != ($2 > 0) { bad = 1 } END { exit bad || !NR }'
 }
 
+@test "top: --calibrate holds out equal rows together" {
+    # a kernel this narrow knows the label of a row only by its copies
+    awk 'BEGIN { for (copy = 0; copy < 5; copy++) { srand(3); for (i = 0; i < 80; i++) {
+        printf "%s", i % 4 ? "-1" : "+1"; for (k = 1; k <= 4; k++) printf " %d:%s", k, rand(); print "" } } }' >copies.svm
+    train -s svm -B 1 -t rbf -g 30 -c 10 --calibrate .1 copies.svm m
+    within "$(header calibrated-tpr m)" 0 0.5
+}
+
 @test "top: the report and the model have the calibrated threshold with its rates and their intervals" {
     command -v python3 >/dev/null || skip 'python3 is not installed'
     train -s patmat-np --calibrate .1 train.svm m

@@ -64,7 +64,8 @@ static const struct option_spec own_options[] = {
            .absent = "numbers above 0"),
     OPTION(NUMBER, 0, "calibrate", "T",
            "predict positive above the threshold that the share T of negatives exceeds, fitted to "
-           "out-of-fold scores of five random folds (not of --fold-file: leave out duplicates)",
+           "out-of-fold scores of five random folds, not of --fold-file; equal rows are held out "
+           "together",
            SINGLE, .high = 1, .absent = "above t at the training rows"),
     OPTION(COUNT, 0, "starts", "N",
            "random starts of grill and grill-np, of which the best is used", SINGLE,
