@@ -486,6 +486,18 @@ END
     svm-ml-predict -q --scores --header named ml.m out
     diff out - < <(echo 'labels 1 2 3' && cat plain)
     misused svm-ml-predict --header named ml.m
+    svm-top-predict -q named top.m plain
+    svm-top-predict -q --header named top.m out
+    diff out - < <(echo 'label score' && cat plain)
+    svm-top-predict -q --header --names named top.m out
+    assert_equal "$(head -n 1 out)" $'label\tscore\tname'
+    svm-smm-predict -q named smm.m plain
+    svm-smm-predict -q --header named smm.m out
+    diff out - < <(echo 'labels 1 2 3' && cat plain)
+    sed 's/^3/1/' named >pair
+    svm-smm-train -q --shape 1x2 pair smm.m
+    svm-smm-predict -q --header --names pair smm.m out
+    assert_equal "$(head -n 1 out)" $'label\tscore\tname'
 }
 
 # json EXPRESSION FILE...: the value of a Python expression of `run`, the JSON object in each line.

@@ -53,7 +53,9 @@ bool row_names_wanted(const struct options *options) {
 
 struct row_names row_names_open(const struct options *options) {
     bool wanted = row_names_wanted(options);
-    return (struct row_names){.wanted = wanted, .separator = wanted ? "\t" : " "};
+    return (struct row_names){.wanted = wanted,
+                              .header = options_given(options, "header"),
+                              .separator = wanted ? "\t" : " "};
 }
 
 int row_names_check_header(const struct options *options, bool there, struct error *err) {
@@ -62,11 +64,18 @@ int row_names_check_header(const struct options *options, bool there, struct err
                : 0;
 }
 
-void row_names_header(const struct row_names *names, const struct labels *labels,
-                      struct output *output) {
-    output_text(output, LABELS_KEY);
-    for (size_t k = 0; k < labels->names.n; k++) {
-        output_format(output, "%s%s", names->separator, labels->names.name[k]);
+void row_names_header(struct row_names *names, const struct labels *labels, struct output *output) {
+    if (!names->header) {
+        return;
+    }
+    names->header = false;
+    if (labels) {
+        output_text(output, LABELS_KEY);
+        for (size_t k = 0; k < labels->names.n; k++) {
+            output_format(output, "%s%s", names->separator, labels->names.name[k]);
+        }
+    } else {
+        output_format(output, "label%sscore", names->separator);
     }
     output_text(output, names->wanted ? "\tname\n" : "\n");
 }

@@ -39,7 +39,7 @@ def read_predictions(path, n_rows, truth):
         tabs &= "\t" in text
         fields.append(text.split("\t") if "\t" in text else
                       [""] * (text[:1] in ("", " ")) + text.split())
-    if n_rows in (None, len(lines) - 1) and fields and fields[0][0] in ("labels", "score"):
+    if n_rows in (None, len(lines) - 1) and fields and fields[0][0] in ("label", "labels", "score"):
         del lines[0], fields[0]
     if fields and fields[0][1:2] == ["Q0"]:
         refuse("is a run of --trec, not predictions", path)

@@ -51,7 +51,6 @@ struct lines {
     struct confusion confusion;
     struct row_names names;
     bool scores, probability;
-    bool header; /* a first line `labels` is to be written, as LIBSVM's svm-predict -b 1 does */
     double scale;
     double *p; /* (k) */
 };
@@ -70,8 +69,8 @@ static int open_lines(void **state, const struct options *options, const struct 
     struct lines *lines = *state;
     lines->scores = options_given(options, "scores");
     lines->probability = options_number(options, "probability") != 0;
-    lines->header = lines->probability || options_given(options, "header");
     lines->names = row_names_open(options);
+    lines->names.header |= lines->probability; /* as LIBSVM's svm-predict -b 1 */
     lines->p = memory_array(model->n_outputs, sizeof(double), "predictions", err);
     if (!lines->p || mc_probability_read(model, &calibrated, &lines->scale, err) < 0) {
         close_lines(lines);
@@ -105,9 +104,8 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     if (lines->confusion.cell && confusion_count(lines, rows, NULL, n, scores, k, err) < 0) {
         return -1;
     }
-    if (output && lines->header) {
+    if (output) {
         row_names_header(&lines->names, &lines->confusion.labels, output);
-        lines->header = false;
     }
     for (size_t i = 0; output && i < n; i++) {
         write_row(lines, scores + i * k, output);

@@ -45,7 +45,6 @@ struct lines {
     struct ml_threshold threshold;
     struct row_names row_names;
     bool scores;
-    bool header;             /* a first line `labels` is to be written */
     bool *chosen;            /* (q) */
     struct ml_sort *largest; /* (4 n_largest), half of it work */
     uint32_t n_largest;      /* labels of a row for --top-k; 0: predict sets */
@@ -68,7 +67,6 @@ static int open_lines(void **state, const struct options *options, const struct 
     }
     uint32_t q = (uint32_t)model->n_outputs;
     lines->scores = options_given(options, "scores");
-    lines->header = options_given(options, "header");
     lines->row_names = row_names_open(options);
     if (options_given(options, "top-k")) {
         lines->n_largest = (uint32_t)fmin(options_number(options, "top-k"), q);
@@ -121,10 +119,7 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = state;
     (void)err;
-    if (lines->header) {
-        row_names_header(&lines->row_names, &lines->labels, output);
-        lines->header = false;
-    }
+    row_names_header(&lines->row_names, &lines->labels, output);
     for (size_t i = 0; i < rows->n_rows; i++) {
         const double *s = scores + i * lines->labels.names.n;
         (lines->n_largest > 0 ? write_largest : write_set)(lines, s, output);

@@ -32,7 +32,7 @@ static const struct option_spec own_options[] = {
            "their numbers, separated by tabs. A row's name is its comment, or X if that begins "
            "with `docid = X`, or its number if it has no comment",
            SINGLE),
-    OPTION(FLAG, 0, "header", NULL, "begin with a line of the names of the columns", SINGLE),
+    OPTION_HEADER,
     OPTION(COUNT, 0, "digits", "N", "write numbers with N significant digits", SINGLE, .low = 1,
            .high = 17, .absent = "as many as identify the number"),
     OPTION(TEXT, 0, "trec", "FILE",
@@ -111,7 +111,6 @@ enum kind { SCORES, ORDER, PAIRS };
 struct lines {
     enum kind kind;
     struct row_names names;
-    bool header;      /* the line of --header is to be written */
     int digits;       /* --digits; 0: as many as identify the number */
     bool best_first;  /* --order best-first */
     bool stores_rows; /* rows are stored until the end of the file */
@@ -143,7 +142,6 @@ static int open_lines(void **state, const struct options *options, const struct 
                   : options_given(options, "order") ? ORDER
                                                     : SCORES;
     lines->names = row_names_open(options);
-    lines->header = options_given(options, "header");
     lines->digits = options_given(options, "digits") ? (int)options_number(options, "digits") : 0;
     lines->best_first = options_number(options, "order") == BEST_FIRST;
     lines->stores_rows =
@@ -259,9 +257,9 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     if (lines->stores_rows && store_rows(lines, rows, scores, err) < 0) {
         return -1;
     }
-    if (output && lines->header) {
+    if (output && lines->names.header) {
         write_header(lines, output);
-        lines->header = false;
+        lines->names.header = false;
     }
     for (size_t i = 0; output && lines->kind == SCORES && i < rows->n_rows; i++) {
         write_score(lines, rows, i, scores[i], output);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 static const struct option_spec own_options[] = {
-    OPTION_NAMES,
+    OPTION_HEADER, OPTION_NAMES,
     OPTION(TEXT, 0, "confusion", "FILE",
            "also write a table of how many rows of each label (lines) were predicted as each label "
            "(columns), with tabs between columns",
@@ -55,6 +55,9 @@ static int add_rows(void *state, const struct data *rows, const double *scores,
     size_t n = rows->n_rows, k = confusion->n_scores;
     if (confusion->cell && confusion_count(confusion, rows, NULL, n, scores, k, err) < 0) {
         return -1;
+    }
+    if (output) {
+        row_names_header(&lines->names, k > 1 ? &confusion->labels : NULL, output);
     }
     for (size_t i = 0; output && i < n; i++) {
         const double *score = scores + i * k;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 static const struct option_spec own_options[] = {
+    OPTION_HEADER,
     OPTION_NAMES,
     OPTION(TEXT, 0, "roc", "FILE",
            "also write the ROC curve: for each score the rates of false and true positives at or "
@@ -108,6 +109,9 @@ static size_t decide(const void *opened, const double *score) {
 static int add_rows(void *opened, const struct data *rows, const double *scores,
                     struct output *output, struct error *err) {
     struct lines *lines = opened;
+    if (output) {
+        row_names_header(&lines->names, NULL, output);
+    }
     for (size_t i = 0; output && i < rows->n_rows; i++) {
         output_format(output, "%s%s", top_decide(&lines->decision, scores[i]),
                       lines->names.separator);
