@@ -54,6 +54,31 @@ setup() { with_tools; }
     [ ! -e part2 ]
 }
 
+@test "subset: rows with the same key are on one side" {
+    seq 12 | sed 's/.*/& 1:&/' >rows
+    printf '%s\n' a b c a b c d d d e e e >keys
+    for seed in 1 2 3; do
+        subset --keys keys --share 0.4 --seed $seed --rest rest rows part
+        for side in part rest; do
+            while read -r row _; do sed "${row}q;d" keys; done <$side | sort -u >$side.keys
+        done
+        assert_equal "$(wc -l <part.keys) $(wc -l <rest.keys)" '2 3'
+        run -1 grep -qxFf part.keys rest.keys
+    done
+    subset --keys keys --rows 5 rows - | cmp - rows
+    refused subset --keys keys --rows 6 rows part2
+    [[ "$(<err)" == 'subset: rows: has 5 keys, and 6 are wanted' ]]
+    head -n 11 keys >short
+    refused subset --keys short --rows 1 rows part2
+    [[ "$(<err)" == 'subset: short: 11 lines, and 12 rows' ]]
+    sed '2s/.*/b b/' keys >two
+    refused subset --keys two --rows 1 rows part2
+    [[ "$(<err)" == "subset: two:2: one word is expected: 'b b'" ]]
+    misused subset --keys keys --by label --rows 1 rows part2
+    misused subset --keys keys --queries 1 rows part2
+    [ ! -e part2 ]
+}
+
 # ---- check ----
 
 # agrees FAMILY: check refuses `rows` if and only if the trainer of the family does.
