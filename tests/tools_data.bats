@@ -423,6 +423,9 @@ END
     misused molecules --systems "HSS*" --query name wide.csv rows2
     misused molecules --systems "HSS*" --label Amide wide.csv rows2
     refused molecules --systems TSK wide.csv rows2
+    sed '1s/BEH \[s\]/\xc4\xb0X[s]/' wide.csv >dotted.csv # a letter that is two in lower case
+    molecules --systems $'\xc4\xb0*' dotted.csv rows 2>said
+    assert_equal "$(grep -o 'qid:[^ ]*' rows)" $'qid:\xc4\xb0X'
     # two columns of one system
     sed '1s/Amide/BEH/' wide.csv >twice.csv
     refused molecules --systems 'BEH*' twice.csv rows2

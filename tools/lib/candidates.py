@@ -22,16 +22,17 @@ UNIT = re.compile(r"\s*(?:[\[(]\s*(\w+)\s*[\])]|/\s*(\w+))$")  # at the end of a
 
 
 def without_unit(column):
-    """The name of a column, in lower case, without a unit of time such as (min) or [s], and how many of these
-    units a minute has, or None."""
+    """The name of a column without a unit of time such as (min) or [s], and how many of these units a minute
+    has, or None."""
     match = UNIT.search(column)
     per_minute = PER_MINUTE.get((match[1] or match[2]).lower()) if match else None
-    return (column[:match.start()] if per_minute else column).lower(), per_minute
+    return column[:match.start()] if per_minute else column, per_minute
 
 
 def usual_column(columns, usual):
     """The number of the first column of a usual name, or of one with a unit of time, or None."""
-    lower, bare = [column.lower() for column in columns], [without_unit(column)[0] for column in columns]
+    lower, bare = ([name.lower() for name in names]
+                   for names in (columns, [without_unit(column)[0] for column in columns]))
     return next((names.index(name) for names in (lower, bare) for name in usual if name in names), None)
 
 
@@ -135,7 +136,7 @@ class Table:
         if self.options.time is not None:
             column = self._column(self.options.time, "--time", ())
             name, unit = without_unit(self.records.columns[column])
-            return column, given or unit or (60 if name in preset.seconds else 1)
+            return column, given or unit or (60 if name.lower() in preset.seconds else 1)
         for usual, found in ((preset.minutes, 1), (preset.seconds, 60)):
             column = self._column(None, "", usual)
             if column is not None:
