@@ -36,6 +36,7 @@ _ESTIMATORS = {cls._family: cls for cls in (RankSVM, TopClassifier, MultiClassSV
 def load(path):
     """Loads the estimator of a model file of any family, with the parameters of the file's header. The
     others, such as class_weight and tol, have their defaults if it is fitted again (doc/python.md
-    lists them); a MultiLabelRankSVM predicts sets."""
+    lists them); a MultiLabelRankSVM predicts sets. Labels that are all whole numbers are integers, also if
+    they were texts or booleans."""
     model = _model.load(path)
     return _ESTIMATORS[model.family]._of_model(model)

@@ -306,7 +306,8 @@ class Estimator(BaseEstimator):
     def load(cls, path):
         """An estimator with the model of a file and the parameters of its header; the others, which fit
         takes again, have their defaults (doc/python.md lists them). X may then have any number of
-        columns, because model files do not store it."""
+        columns, because model files do not store it. Labels that are all whole numbers are integers, also
+        if they were texts or booleans, because model files have no types."""
         return cls._of_model(_model.load(path, cls._family))
 
     @classmethod

@@ -62,6 +62,8 @@ class Labels(Case):
         fitted = MultiClassSVM(C=10).fit(self.x, y)
         self.assertEqual(fitted.model_.labels, ["-1", "9", "10"])
         self.assertEqual(fitted.classes_.tolist(), ["-1", "10", "9"])
+        fitted.save("model")
+        self.assertEqual(dualsvm.load("model").classes_.tolist(), [-1, 9, 10])
         plain = MultiClassSVM(C=10).fit(self.x, self.codes)
         self.assertEqual(fitted.score(self.x, y), plain.score(self.x, self.codes))
         with self.assertRaisesRegex(ValueError, "equal as numbers"):
