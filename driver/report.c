@@ -251,8 +251,10 @@ void report_notes(const struct plain_fit *fit, const struct data *data, struct o
         output_format(output, "note = no row has an index:value (if the file is CSV: "
                               "tools/convert)\n");
     } else if (!solution->zero && solution->constant_scores) {
-        output_format(output, "note = all rows have the same score: the model tells nothing apart; "
-                              "a larger cost or another kernel may help\n");
+        bool limited = !solution->converged && stop_limited(solution->reason);
+        output_format(
+            output, "note = all rows have the same score: the model tells nothing apart; %s\n",
+            limited ? stop_message(solution->reason) : "a larger cost or another kernel may help");
     }
     if (fit->family->note) {
         fit->family->note(fit->state, fit->point, solution, &fit->model, output);

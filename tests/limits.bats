@@ -4,13 +4,15 @@
 
 load helper
 
-# nothing PRIMAL MODEL: checks that the model is the zero solution with its bounds.
+# nothing PRIMAL MODEL: checks that the model is the zero solution with its bounds, and that the report of `late`
+# says so.
 nothing() {
     assert_equal "$(header iterations "$2")" 0
     near "$1" "$(header primal "$2")" 1e-12
     assert_equal "$(header dual "$2")" 0
     assert_equal "$(header gap "$2")" 1
     assert_equal "$(header certified "$2")" yes
+    grep -q '^note = all rows have the same score: the model tells nothing apart; the limit of time is reached$' out
 }
 
 # late FAMILY ROWS OPTION...: trains with an expired time limit, to `model`.
