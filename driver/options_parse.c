@@ -52,14 +52,15 @@ bool option_takes(const struct option_spec *spec, double number) {
 static int out_of_bounds(const struct option *option, const char *text, size_t length,
                          struct error *err) {
     const struct option_spec *spec = &option->spec;
-    char what[100];
-    if (spec->high == INFINITY) {
-        snprintf(what, sizeof what, "must be %s %g",
-                 spec->low_excluded ? "greater than" : "at least", spec->low);
-    } else {
-        snprintf(what, sizeof what, "must be %s %g and at most %g",
-                 spec->low_excluded ? "greater than" : "at least", spec->low, spec->high);
+    char what[200], high[50] = "", absent[80] = "";
+    if (spec->high < INFINITY) {
+        snprintf(high, sizeof high, " and at most %.10g", spec->high);
     }
+    if (spec->absent) {
+        snprintf(absent, sizeof absent, " (default %s)", spec->absent);
+    }
+    snprintf(what, sizeof what, "must be %s %.10g%s%s",
+             spec->low_excluded ? "greater than" : "at least", spec->low, high, absent);
     return refuse(option, what, text, length, err);
 }
 

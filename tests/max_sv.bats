@@ -76,6 +76,12 @@ ratio() {
     within "$(ratio)" 0.9998 1.0002
 }
 
+@test "max-sv: a number outside the range is refused with the range and the default" {
+    some_rows 8 >rows
+    run -2 svm-top-train -t rbf --max-sv 0 rows model
+    assert_output "svm-top-train: option --max-sv: must be at least 1 and at most 4294967295 (default no limit): '0': try --help"
+}
+
 @test "max-sv: a limit that is no limit leaves the model as it is" {
     some_rows 60 >rows
     for family in top rank mc; do

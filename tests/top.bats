@@ -420,7 +420,7 @@ ends_at() {
     run -2 svm-top-train -q -B 1 train.svm
     assert_output 'svm-top-train: --bias is not for formulation toppush: try --help'
     run -2 svm-top-train -q -s svm -B -1 train.svm
-    assert_output "svm-top-train: option --bias: must be at least 0 and at most 1e+06: '-1': try --help"
+    assert_output "svm-top-train: option --bias: must be at least 0 and at most 1000000: '-1': try --help"
     train -s svm -B 0 train.svm a
     train -s svm train.svm b
     cmp a b
