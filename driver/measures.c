@@ -68,6 +68,11 @@ static int append_number(struct list *list, const struct measure_row *row, doubl
     return append(list, row, at, is_selected ? selected->name : name, err);
 }
 
+/* Whether the program, a trainer or a predictor, has the measure. */
+static bool is_listed(const struct measure_row *row, bool trains) {
+    return trains ? !row->predictor_only : !row->trainer_only;
+}
+
 /* Adds the measures of rows first..end, which share an option. */
 static int append_numbers(struct list *list, const struct measure_row *first,
                           const struct measure_row *end, const struct options *options,
@@ -76,7 +81,7 @@ static int append_numbers(struct list *list, const struct measure_row *first,
     bool trains = options_has(options, "folds");
     for (size_t i = 0; i < option->n; i++) {
         for (const struct measure_row *row = first; row < end; row++) {
-            if (!(trains && row->predictor_only) &&
+            if (is_listed(row, trains) &&
                 append_number(list, row, option->number[i], selected, err) < 0) {
                 return -1;
             }
@@ -103,7 +108,7 @@ static int append_all(struct list *list, const struct measures *measures,
                 next++;
             }
             status = append_numbers(list, row, next, options, &selected, err);
-        } else if (!(trains && row->predictor_only)) {
+        } else if (is_listed(row, trains)) {
             status = append(list, row, 0, row->name, err);
         }
         if (status < 0) {

@@ -27,6 +27,7 @@ struct measure_row {
     bool lower_is_better;
     double chance; /* the value if all rows have equal scores; of an `accuracy` of names not used */
     bool predictor_only; /* not averaged over folds */
+    bool trainer_only;   /* of the models of folds, not of predictions */
     /* this row is a count over which other measures average; a description of what is counted,
      * or NULL */
     const char *counts;

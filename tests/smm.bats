@@ -260,6 +260,28 @@ project() {
     [ "$last" -lt 5 ]
 }
 
+@test "smm: a sweep reports the mean rank of the folds' matrices" {
+    generate smm --rows 120 --height 6 --width 5 --rank 2 >data.svm
+    grep '^#' data.svm | tee one two >/dev/null
+    grep -v '^#' data.svm >rows
+    head -n 80 rows >>one
+    tail -n 40 rows >>two
+    awk '{ print NR <= 80 ? 1 : 2 }' rows >folds
+    svm-smm-train -q -s nuclear --tau 1,8 --fold-file folds --json json data.svm >table
+    local tau first second
+    for tau in 1 8; do # 80 rows are held out from the model of `two`
+        train -s nuclear --tau $tau one model
+        first=$(header rank model)
+        train -s nuclear --tau $tau two model
+        second=$(header rank model)
+        near "$(cell matrix-rank tau $tau table)" "$(awk "BEGIN { print ($first * 40 + $second * 80) / 120 }")" 1e-3
+    done
+    [ "$(cell matrix-rank tau 1 table)" != "$(cell matrix-rank tau 8 table)" ]
+    grep -q "\"matrix-rank\": $(cell matrix-rank tau 8 table)[,}]" json
+    svm-smm-predict --metrics data.svm model >metrics
+    run -1 grep matrix-rank metrics
+}
+
 # Forty 2 x 3 matrices of two labels whose cells are in units from 1e-3 to 1e9, some rows twice.
 mixed_units() {
     awk 'BEGIN {

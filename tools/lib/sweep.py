@@ -10,7 +10,7 @@ PARAMETERS = ("formulation", "loss", "kernel", "cost", "lambda", "nu", "degree",
               "top-k", "tau", "theta", "rank", "pairs", "cost-per", "scale", "margin-scale", "max-sv", "solver",
               "rank-gap", "threshold", "positive", "epsilon")
 BESIDE = ("gap", "seconds", "folds", "iterations", "point", "rows", "shard", "fits", "run")
-LOWER = ("hamming-loss", "ranking-loss", "one-error", "coverage", "log-loss", "gap", "seconds")
+LOWER = ("hamming-loss", "ranking-loss", "one-error", "coverage", "log-loss", "matrix-rank", "gap", "seconds")
 REPORT = re.compile(r"[a-z-]+ = ")  # of the fit that follows a sweep
 
 
