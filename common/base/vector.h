@@ -16,7 +16,8 @@ enum {
     VECTOR_PANEL_BYTES = 256,                /* bytes of one slot; panels are aligned to 64 bytes */
     VECTOR_FLOATS = VECTOR_PANEL_BYTES / 4,  /* lanes of a panel of floats */
     VECTOR_DOUBLES = VECTOR_PANEL_BYTES / 8, /* lanes of a panel of doubles */
-    VECTOR_ROWS = 4                          /* rows of one call of dot, axpy, both */
+    VECTOR_ROWS = 4,                         /* rows of one call of dot, axpy, both */
+    VECTOR_OUTPUTS = 2                       /* dots and axpys take a multiple of these */
 };
 
 struct vector_hit_float {
@@ -41,7 +42,13 @@ struct vector_hit_double {
  * dot, axpy, both: row (VECTOR_ROWS, n); b and out (n), weight and dot (VECTOR_ROWS), in double.
  *   dot:  dot[k] += sum over c of row[k][c] b[c]
  *   axpy: out[c] += sum over k of weight[k] row[k][c]
- *   both: dot and axpy in one pass over the rows */
+ *   both: dot and axpy in one pass over the rows
+ *
+ * dots, axpys: products of a tile (m, n), whose rows are `stride` apart, with k columns, in the
+ * type of the values. b, w and out of axpys have rows for k outputs rounded up to a multiple of
+ * VECTOR_OUTPUTS.
+ *   dots:  out[i][o] += sum over c < n of tile[i][c] b[o][c]; out (m, k)
+ *   axpys: out[o][c] += sum over i < m of w[o][i] tile[i][c] */
 #define VECTOR_TABLE(REAL)                                                                         \
     struct vector_##REAL {                                                                         \
         void (*product)(const struct vector_hit_##REAL *hits, size_t n, const REAL *panel,         \
@@ -54,6 +61,10 @@ struct vector_hit_double {
         void (*axpy)(const REAL *const *row, size_t n, const double *weight, double *out);         \
         void (*both)(const REAL *const *row, size_t n, const double *b, const double *weight,      \
                      double *dot, double *out);                                                    \
+        void (*dots)(const REAL *tile, size_t stride, size_t m, size_t n, const REAL *b,           \
+                     size_t b_stride, size_t k, REAL *out);                                        \
+        void (*axpys)(const REAL *tile, size_t stride, size_t m, size_t n, const REAL *w,          \
+                      size_t w_stride, size_t k, REAL *out, size_t out_stride);                    \
     }
 VECTOR_TABLE(float);
 VECTOR_TABLE(double);

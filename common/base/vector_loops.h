@@ -6,6 +6,7 @@
  * compute their last columns. */
 
 typedef REAL NAME(lanes) __attribute__((vector_size(BYTES), may_alias));
+typedef REAL NAME(near) __attribute__((vector_size(BYTES), may_alias, aligned(sizeof(REAL))));
 typedef double NAME(doubles) __attribute__((vector_size(BYTES)));
 typedef double NAME(loose) __attribute__((vector_size(BYTES), may_alias, aligned(8)));
 
@@ -114,6 +115,98 @@ TARGET static void NAME(axpy)(const REAL *const *row, size_t n, const double *we
     NAME(finish_axpy)(row, c, n, weight, out);
 }
 
+/* sum (VECTOR_OUTPUTS, VECTOR_ROWS) = the sums of dots of vector.h for these rows and two outputs,
+ * whose columns b and c are. */
+TARGET static void NAME(pair_dots)(const REAL *const *row, size_t n, const REAL *b, const REAL *c,
+                                   REAL *sum) {
+    const REAL *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
+    NAME(lanes) s[VECTOR_OUTPUTS * VECTOR_ROWS] = {{0}};
+    size_t i = 0;
+    for (; i + NAME(VECTOR) <= n; i += NAME(VECTOR)) {
+        NAME(lanes) x = *(const NAME(near) *)(b + i), y = *(const NAME(near) *)(c + i);
+        NAME(lanes) v0 = *(const NAME(near) *)(r0 + i), v1 = *(const NAME(near) *)(r1 + i);
+        NAME(lanes) v2 = *(const NAME(near) *)(r2 + i), v3 = *(const NAME(near) *)(r3 + i);
+        s[0] += v0 * x;
+        s[1] += v1 * x;
+        s[2] += v2 * x;
+        s[3] += v3 * x;
+        s[4] += v0 * y;
+        s[5] += v1 * y;
+        s[6] += v2 * y;
+        s[7] += v3 * y;
+    }
+    for (int k = 0; k < VECTOR_OUTPUTS * VECTOR_ROWS; k++) {
+        const REAL *of_row = row[k % VECTOR_ROWS], *of_output = k < VECTOR_ROWS ? b : c;
+        REAL total = 0;
+        for (int l = 0; l < NAME(VECTOR); l++) {
+            total += s[k][l];
+        }
+        for (size_t j = i; j < n; j++) {
+            total += of_row[j] * of_output[j];
+        }
+        sum[k] = total;
+    }
+}
+
+/* dots of vector.h: rows beyond the last repeat it. */
+TARGET static void NAME(dots)(const REAL *tile, size_t stride, size_t m, size_t n, const REAL *b,
+                              size_t b_stride, size_t k, REAL *out) {
+    for (size_t i = 0; i < m; i += VECTOR_ROWS) {
+        const REAL *row[VECTOR_ROWS];
+        REAL sum[VECTOR_OUTPUTS * VECTOR_ROWS];
+        for (size_t r = 0; r < VECTOR_ROWS; r++) {
+            row[r] = tile + (i + r < m ? i + r : m - 1) * stride;
+        }
+        for (size_t o = 0; o < k; o += VECTOR_OUTPUTS) {
+            NAME(pair_dots)(row, n, b + o * b_stride, b + (o + 1) * b_stride, sum);
+            for (size_t r = 0; r < VECTOR_ROWS && i + r < m; r++) {
+                for (size_t p = 0; p < VECTOR_OUTPUTS && o + p < k; p++) {
+                    out[(i + r) * k + o + p] += sum[p * VECTOR_ROWS + r];
+                }
+            }
+        }
+    }
+}
+
+/* axpys of vector.h for two outputs with weights v and w: out and more. */
+TARGET static void NAME(pair_axpys)(const REAL *tile, size_t stride, size_t m, size_t n,
+                                    const REAL *v, const REAL *w, REAL *out, REAL *more) {
+    enum { WIDTH = 4 };
+    size_t c = 0;
+    for (; c + WIDTH * NAME(VECTOR) <= n; c += WIDTH * NAME(VECTOR)) {
+        NAME(lanes) s[VECTOR_OUTPUTS * WIDTH];
+        const REAL *at = tile + c;
+        memcpy(s, out + c, sizeof s / VECTOR_OUTPUTS);
+        memcpy(s + WIDTH, more + c, sizeof s / VECTOR_OUTPUTS);
+        for (size_t i = 0; i < m; i++, at += stride) {
+            const NAME(near) *x = (const NAME(near) *)at;
+            REAL a = v[i], b = w[i];
+            for (int l = 0; l < WIDTH; l++) {
+                s[l] += a * x[l];
+                s[WIDTH + l] += b * x[l];
+            }
+        }
+        memcpy(out + c, s, sizeof s / VECTOR_OUTPUTS);
+        memcpy(more + c, s + WIDTH, sizeof s / VECTOR_OUTPUTS);
+    }
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = c; j < n; j++) {
+            out[j] += v[i] * tile[i * stride + j];
+            more[j] += w[i] * tile[i * stride + j];
+        }
+    }
+}
+
+/* axpys of vector.h. */
+TARGET static void NAME(axpys)(const REAL *tile, size_t stride, size_t m, size_t n, const REAL *w,
+                               size_t w_stride, size_t k, REAL *out, size_t out_stride) {
+    for (size_t o = 0; o < k; o += VECTOR_OUTPUTS) {
+        NAME(pair_axpys)
+        (tile, stride, m, n, w + o * w_stride, w + (o + 1) * w_stride, out + o * out_stride,
+         out + (o + 1) * out_stride);
+    }
+}
+
 /* both of vector.h: dot and axpy in one pass. */
 TARGET static void NAME(both)(const REAL *const *row, size_t n, const double *b,
                               const double *weight, double *dot, double *out) {
@@ -137,7 +230,8 @@ TARGET static void NAME(both)(const REAL *const *row, size_t n, const double *b,
 }
 
 static const STRUCT(vector_, REAL)
-    NAME(table) = {NAME(product), NAME(minimum), NAME(overlap), NAME(dot), NAME(axpy), NAME(both)};
+    NAME(table) = {NAME(product), NAME(minimum), NAME(overlap), NAME(dot),
+                   NAME(axpy),    NAME(both),    NAME(dots),    NAME(axpys)};
 
 #undef REAL
 #undef BYTES

@@ -1,16 +1,16 @@
 /* The lower triangle of a kernel matrix: computing it, products with it, its entries. panels_rows.h
  * is included twice, for entries in float and in double. A product with one column costs n^2 / 2
  * multiply-adds for each of the two triangles, summed in double; one with k columns costs k times
- * that by BLAS, with sums of PRODUCT_COLUMNS entries in the type of the entries. Over 500 lines,
+ * that, with sums of PRODUCT_COLUMNS entries in the type of the entries. Over 500 lines,
  * since all of it depends on how the entries are stored, which is private to this file. */
 #include "common/kernel/panels.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/base/vector.h"
 #include "common/kernel/kernel_private.h"
 
-#include <cblas.h>
 #include <float.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -44,8 +44,8 @@ struct run {
 
 /* Buffers of one worker, allocated at first use. */
 struct helper {
-    void *work; /* (GROUP + PRODUCT_COLUMNS, k) sums, in the type of the entries, of a product with
-                 k columns */
+    void *work; /* (GROUP + PRODUCT_COLUMNS, padded(k)) sums, in the type of the entries, of a
+                 * product with k columns */
     void *tile; /* (TILE_ROWS, TILE_COLUMNS) recomputed entries */
     struct kernel_scratch *scratch; /* buffers of the kernel */
     struct error error;
@@ -69,14 +69,15 @@ struct product {
     const struct panels *panels;
     size_t k;
     const double *vector; /* (n) the one column; NULL: there are k, in b */
-    void *b;              /* (n, k) the columns, in the type of the entries */
+    void *b;              /* (padded(k), stride) the columns, in the type of the entries */
+    size_t stride;        /* n in whole groups */
     struct run *runs;     /* (n_runs) zero and non-zero pieces of the one column */
     size_t n_runs;
     bool *used; /* (groups of rows) true if the columns are not all zero there */
     size_t n_tasks;
     const size_t *start;   /* (n_tasks + 1) first row of each task, and the end */
     bool serial;           /* one thread runs all tasks, in one partial array */
-    double *partial;       /* (n_tasks, n, k); (n, k) if serial */
+    double *partial;       /* (n_tasks, k, n); (k, n) if serial */
     struct helper *helper; /* (workers) */
     atomic_bool failed;
 };
@@ -98,6 +99,11 @@ struct build {
 static size_t row_offset(size_t r) {
     size_t group = r / GROUP;
     return GROUP * GROUP * (group * (group + 1) / 2) + r % GROUP * GROUP * (group + 1);
+}
+
+/* k columns in whole vectors of outputs. */
+static size_t padded(size_t k) {
+    return (k + VECTOR_OUTPUTS - 1) / VECTOR_OUTPUTS * VECTOR_OUTPUTS;
 }
 
 static bool any_nonzero(const double *b, size_t first, size_t end) {
@@ -126,7 +132,7 @@ static int prepare_helper(const struct product *product, struct helper *helper, 
     struct error *err = &helper->error;
     if (!product->vector && !helper->work) {
         helper->work =
-            memory_array((GROUP + PRODUCT_COLUMNS) * product->k, entry, "kernel tile", err);
+            memory_array(GROUP + PRODUCT_COLUMNS, padded(product->k) * entry, "kernel tile", err);
     }
     if (computes && !helper->tile) {
         helper->tile = memory_array((size_t)TILE_ROWS * TILE_COLUMNS, entry, "kernel tile", err);
@@ -140,14 +146,12 @@ static int prepare_helper(const struct product *product, struct helper *helper, 
 #define REAL float
 #define TILE kernel_tile_float
 #define VECTOR vector_float
-#define GEMM cblas_sgemm
 #define NAME(x) float_##x
 #include "common/kernel/panels_rows.h"
 
 #define REAL double
 #define TILE kernel_tile_double
 #define VECTOR vector_double
-#define GEMM cblas_dgemm
 #define NAME(x) double_##x
 #include "common/kernel/panels_rows.h"
 
@@ -348,15 +352,16 @@ static bool is_cached(const struct panels *panels, size_t row) {
     return !panels->rows.cluster && row < panels->end_cached;
 }
 
-/* partial[0..start[task + 1]) (., k) = the contribution of the rows of a task to the product. */
+/* partial (k, n), in columns 0..start[task + 1] = the contribution of the rows of a task to the
+ * product. */
 static void multiply_task(void *argument, size_t task, size_t worker) {
     struct product *product = argument;
     struct helper *helper = &product->helper[worker];
-    double *partial = product->partial;
-    if (!product->serial) {
-        partial += task * panels_size(product->panels) * product->k;
+    size_t n = panels_size(product->panels);
+    double *partial = product->partial + (product->serial ? 0 : task * n * product->k);
+    for (size_t o = 0; o < product->k; o++) {
+        memset(partial + o * n, 0, product->start[task + 1] * sizeof *partial);
     }
-    memset(partial, 0, product->start[task + 1] * product->k * sizeof *partial);
     if (!atomic_load(&product->failed) &&
         (product->panels->is_double ? double_multiply_task
                                     : float_multiply_task)(product, task, helper, partial) < 0) {
@@ -364,7 +369,7 @@ static void multiply_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-/* total (n, k) = the sum of the contributions of all tasks, added in their order, so that it does
+/* total (k, n) = the sum of the contributions of all tasks, added in their order, so that it does
  * not depend on the number of threads. */
 static int run_product(struct product *product, double *total, struct threads *threads,
                        struct error *err) {
@@ -386,8 +391,8 @@ static int run_product(struct product *product, double *total, struct threads *t
             multiply_task(product, t, 0);
         }
         const double *partial = product->partial + (product->serial ? 0 : t * cells);
-        for (size_t i = 0; i < product->start[t + 1] * product->k; i++) {
-            total[i] += partial[i];
+        for (size_t o = 0; o < product->k; o++) {
+            array_add(total + o * n, 1, partial + o * n, product->start[t + 1]);
         }
     }
     for (size_t w = 0; product->helper && w < workers; w++) {
@@ -438,10 +443,11 @@ static void take_columns(struct product *product, const uint32_t *rows, size_t n
     for (size_t i = 0; i < n; i++) {
         size_t row = rows ? rows[i] : i;
         for (size_t o = 0; o < k; o++) {
+            size_t at = o * product->stride + row;
             if (product->panels->is_double) {
-                ((double *)product->b)[row * k + o] = b[i * k + o];
+                ((double *)product->b)[at] = b[i * k + o];
             } else {
-                ((float *)product->b)[row * k + o] = (float)b[i * k + o];
+                ((float *)product->b)[at] = (float)b[i * k + o];
             }
             product->used[row / GROUP] = product->used[row / GROUP] || b[i * k + o] != 0;
         }
@@ -459,9 +465,10 @@ int panels_products(const struct panels *panels, const uint32_t *rows, size_t n,
     for (size_t t = 0; t <= tasks; t++) {
         start[t] = panels->start[t * panels->n_tasks / tasks];
     }
-    struct product product = {.panels = panels, .k = k, .n_tasks = tasks, .start = start};
-    product.b = memory_zeros(groups * GROUP * k, panels->is_double ? sizeof(double) : sizeof(float),
-                             "products", err);
+    struct product product = {
+        .panels = panels, .k = k, .stride = groups * GROUP, .n_tasks = tasks, .start = start};
+    size_t entry = panels->is_double ? sizeof(double) : sizeof(float);
+    product.b = memory_zeros(product.stride, padded(k) * entry, "products", err);
     product.used = memory_zeros(groups, sizeof(bool), "products", err);
     double *total = memory_array(size, k * sizeof *total, "products", err);
     int status = product.b && product.used && total ? 0 : -1;
@@ -470,7 +477,9 @@ int panels_products(const struct panels *panels, const uint32_t *rows, size_t n,
         status = run_product(&product, total, threads, err);
     }
     for (size_t i = 0; status == 0 && i < n; i++) {
-        memcpy(out + i * k, total + (rows ? rows[i] : i) * k, k * sizeof *out);
+        for (size_t o = 0; o < k; o++) {
+            out[i * k + o] = total[o * size + (rows ? rows[i] : i)];
+        }
     }
     free(product.b);
     free(product.used);

@@ -1,5 +1,5 @@
 /* The parts of panels.c that depend on the type of the entries. panels.c includes this file for
- * float and for double, with REAL, TILE, VECTOR, GEMM and NAME(x) defined. Private to panels.c. */
+ * float and for double, with REAL, TILE, VECTOR and NAME(x) defined. Private to panels.c. */
 
 /* The first entry of row r, which is cached, or the end of the cached rows. */
 static REAL *NAME(row)(const struct panels *panels, size_t r) {
@@ -73,24 +73,29 @@ static void NAME(multiply_rows)(const struct product *product, size_t r, size_t 
 static void NAME(multiply_columns)(const struct product *product, size_t r, size_t n,
                                    const REAL *tile, size_t stride, size_t first, size_t end,
                                    double *partial, REAL *work) {
-    size_t k = product->k, before = smaller(end, r);
+    size_t k = product->k, size = panels_size(product->panels), before = smaller(end, r);
     const REAL *b = product->b;
     REAL *rows = work, *columns = work + GROUP * k;
     bool by_rows = product->used[r / GROUP];
     for (size_t c = first; c < before; c += PRODUCT_COLUMNS) {
         size_t m = smaller(before - c, PRODUCT_COLUMNS);
         if (any_used(product, c, c + m)) {
-            GEMM(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)k, (int)m, 1,
-                 tile + (c - first), (int)stride, b + c * k, (int)k, 0, rows, (int)k);
-            for (size_t j = 0; j < n * k; j++) {
-                partial[r * k + j] += (double)rows[j];
+            memset(rows, 0, n * k * sizeof *rows);
+            VECTOR()->dots(tile + (c - first), stride, n, m, b + c, product->stride, k, rows);
+            for (size_t i = 0; i < n; i++) {
+                for (size_t o = 0; o < k; o++) {
+                    partial[o * size + r + i] += (double)rows[i * k + o];
+                }
             }
         }
         if (by_rows) {
-            GEMM(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)k, (int)n, 1,
-                 tile + (c - first), (int)stride, b + r * k, (int)k, 0, columns, (int)k);
-            for (size_t j = 0; j < m * k; j++) {
-                partial[c * k + j] += (double)columns[j];
+            memset(columns, 0, padded(k) * PRODUCT_COLUMNS * sizeof *columns);
+            VECTOR()->axpys(tile + (c - first), stride, n, m, b + r, product->stride, k, columns,
+                            PRODUCT_COLUMNS);
+            for (size_t o = 0; o < k; o++) {
+                for (size_t j = 0; j < m; j++) {
+                    partial[o * size + c + j] += (double)columns[o * PRODUCT_COLUMNS + j];
+                }
             }
         }
     }
@@ -98,8 +103,9 @@ static void NAME(multiply_columns)(const struct product *product, size_t r, size
         for (size_t c = larger(first, r); c <= r + i && c < end; c++) {
             double value = (double)tile[i * stride + c - first];
             for (size_t o = 0; o < k; o++) {
-                partial[(r + i) * k + o] += value * (double)b[c * k + o];
-                partial[c * k + o] += c < r + i ? value * (double)b[(r + i) * k + o] : 0;
+                const REAL *of_output = b + o * product->stride;
+                partial[o * size + r + i] += value * (double)of_output[c];
+                partial[o * size + c] += c < r + i ? value * (double)of_output[r + i] : 0;
             }
         }
     }
@@ -184,5 +190,4 @@ static void NAME(build_task)(void *argument, size_t task, size_t worker) {
 #undef REAL
 #undef TILE
 #undef VECTOR
-#undef GEMM
 #undef NAME

@@ -11,11 +11,8 @@
 #include <string.h>
 
 enum {
-    ROWS = 4, /* rows by OUTPUT_VECTORS vectors of a dense product */
-    OUTPUT_VECTORS = 2,
-    LANES = VECTOR_BYTES < 32 ? 2 : 4, /* of a vector; few outputs fill no longer one */
-    GROUP = OUTPUT_VECTORS * LANES,    /* outputs of a dense product that are summed together */
-    VECTORS = 8,                       /* vectors of a sparse product */
+    LANES = VECTOR_BYTES < 32 ? 2 : 4, /* of a vector of a sparse product */
+    VECTORS = 8,                       /* its vectors */
     STRIP = VECTORS * LANES,
     OUTPUTS = 32,      /* outputs whose sums over a strip stay in cache */
     TRANSPOSE_COST = 5 /* transposing a row of a tile takes as long as so many coefficients */
@@ -29,8 +26,8 @@ struct entry {
 
 struct tile_coefficients {
     size_t m, k;
-    size_t width;  /* 1, or k padded with zeros to whole groups */
-    double *dense; /* (m, width) dense coefficients; NULL: sparse */
+    size_t width;  /* k in whole vectors of outputs */
+    double *dense; /* (width, m) dense coefficients; NULL: sparse */
     size_t chunks;
     size_t *start; /* (groups of outputs, chunks), and the end: where each begins in `entry` */
     struct entry *entry; /* those of a chunk and group in ascending order of outputs; NULL: dense */
@@ -40,39 +37,7 @@ typedef double lanes __attribute__((vector_size(8 * LANES), may_alias));
 
 /* ---- dense ---- */
 
-/* out (n, n_outputs) += A B, A (n, m) with entry (i, t) at i * row_stride + t * column_stride, B
- * (m, width) with rows padded to whole groups. ROWS rows by a group of sums are held in registers.
- */
-DISPATCH static void multiply(const double *a, size_t row_stride, size_t column_stride,
-                              const double *b, size_t n, size_t m, size_t width, size_t n_outputs,
-                              double *out) {
-    for (size_t i = 0; i < n; i += ROWS) {
-        size_t strip = n - i < ROWS ? n - i : ROWS;
-        const double *row[ROWS]; /* rows beyond n repeat the last one; their sums are not used */
-        for (size_t r = 0; r < ROWS; r++) {
-            row[r] = a + (i + (r < strip ? r : strip - 1)) * row_stride;
-        }
-        for (size_t o = 0; o < width; o += GROUP) {
-            lanes sum[ROWS][OUTPUT_VECTORS] = {{{0}}};
-            for (size_t t = 0; t < m; t++) {
-                const lanes *at = (const lanes *)(b + t * width + o);
-                for (size_t r = 0; r < ROWS; r++) {
-                    for (size_t v = 0; v < OUTPUT_VECTORS; v++) {
-                        sum[r][v] += row[r][t * column_stride] * at[v];
-                    }
-                }
-            }
-            for (size_t r = 0; r < strip; r++) {
-                const double *from = (const double *)sum[r];
-                for (size_t l = 0; l < GROUP && o + l < n_outputs; l++) {
-                    out[(i + r) * n_outputs + o + l] += from[l];
-                }
-            }
-        }
-    }
-}
-
-/* The same for one output: out (n) += A b, A (n, m) with rows TILE_STRIDE apart; if out_columns (m)
+/* One output: out (n) += A b, A (n, m) with rows TILE_STRIDE apart; if out_columns (m)
  * is not NULL, out_columns += A'w too, w (used) the weights of the first rows. */
 static void multiply_one(const double *a, const double *b, size_t n, size_t m, double *out,
                          const double *w, size_t used, double *out_columns) {
@@ -92,6 +57,23 @@ static void multiply_one(const double *a, const double *b, size_t n, size_t m, d
         }
         for (size_t r = 0; r < VECTOR_ROWS && i + r < n; r++) {
             out[i + r] += dot[r];
+        }
+    }
+}
+
+/* out_columns (m, k) += A'D, A (used, m) with rows TILE_STRIDE apart, D the coefficients from
+ * position `first` on. */
+static void multiply_columns(const struct tile_coefficients *c, const double *a, size_t first,
+                             size_t used, size_t m, double *out_columns) {
+    double sum[VECTOR_OUTPUTS * TILE_COLUMNS];
+    for (size_t o = 0; o < c->k; o += VECTOR_OUTPUTS) {
+        memset(sum, 0, sizeof sum);
+        vector_double()->axpys(a, TILE_STRIDE, used, m, c->dense + o * c->m + first, c->m,
+                               VECTOR_OUTPUTS, sum, TILE_COLUMNS);
+        for (size_t p = o; p < o + VECTOR_OUTPUTS && p < c->k; p++) {
+            for (size_t t = 0; t < m; t++) {
+                out_columns[t * c->k + p] += sum[(p - o) * TILE_COLUMNS + t];
+            }
         }
     }
 }
@@ -186,7 +168,9 @@ static int make_dense(struct tile_coefficients *c, const double *values, const u
                       struct error *err) {
     c->dense = memory_zeros(c->m, c->width * sizeof *c->dense, "coefficients", err);
     for (size_t t = 0; c->dense && t < c->m; t++) {
-        memcpy(c->dense + t * c->width, values + list[t] * c->k, c->k * sizeof *c->dense);
+        for (size_t o = 0; o < c->k; o++) {
+            c->dense[o * c->m + t] = values[list[t] * c->k + o];
+        }
     }
     return c->dense ? 0 : -1;
 }
@@ -197,10 +181,10 @@ int tile_coefficients_create(struct tile_coefficients **coefficients, const doub
     if (!made) {
         return -1;
     }
-    size_t groups = (k + GROUP - 1) / GROUP, n_entries = 0;
+    size_t n_entries = 0;
     made->m = m;
     made->k = k;
-    made->width = k == 1 ? 1 : groups * GROUP;
+    made->width = (k + VECTOR_OUTPUTS - 1) / VECTOR_OUTPUTS * VECTOR_OUTPUTS;
     for (size_t t = 0; t < m; t++) {
         for (size_t o = 0; o < k; o++) {
             n_entries += values[list[t] * k + o] != 0;
@@ -235,7 +219,7 @@ void tile_multiply(const struct tile_coefficients *c, const double *tile, size_t
     } else if (c->k == 1) {
         multiply_one(tile, c->dense + at, n, columns, out, NULL, 0, NULL);
     } else {
-        multiply(tile, TILE_STRIDE, 1, c->dense + at * c->width, n, columns, c->width, c->k, out);
+        vector_double()->dots(tile, TILE_STRIDE, n, columns, c->dense + at, c->m, c->k, out);
     }
 }
 
@@ -251,7 +235,6 @@ void tile_multiply_both(const struct tile_coefficients *c, const double *tile, s
     if (c->entry) {
         multiply_sparse(c, tile, true, columns, first, used, out_columns);
     } else {
-        const double *own = c->dense + (used > 0 ? first * c->width : 0);
-        multiply(tile, 1, TILE_STRIDE, own, columns, used, c->width, c->k, out_columns);
+        multiply_columns(c, tile, first, used, columns, out_columns);
     }
 }

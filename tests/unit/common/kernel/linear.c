@@ -238,6 +238,45 @@ static double term(int loop, double a, double b) {
 TEST_PANELS(float, VECTOR_FLOATS)
 TEST_PANELS(double, VECTOR_DOUBLES)
 
+enum { ROWS = 6, OUTPUTS = 4, LONG = WIDE + 80 };
+
+/* The same for dots and axpys of k outputs, of a tile that is not aligned. */
+#define TEST_TILES(type)                                                                           \
+    static void test_tiles_##type(const struct vector_##type *vector, size_t m, size_t n,          \
+                                  size_t k) {                                                      \
+        static type tile[ROWS * LONG], b[OUTPUTS * LONG], w[OUTPUTS * LONG], out[OUTPUTS * LONG];  \
+        type dots[ROWS * OUTPUTS];                                                                 \
+        for (size_t e = 0; e < (size_t)OUTPUTS * LONG; e++) {                                      \
+            b[e] = (type)(e % 11) - 5;                                                             \
+            w[e] = (type)(e % 7) - 3;                                                              \
+            out[e] = (type)(e % 5);                                                                \
+        }                                                                                          \
+        for (size_t e = 0; e < (size_t)ROWS * LONG; e++) {                                         \
+            tile[e] = (type)(e % 13) - 6;                                                          \
+            dots[e % (ROWS * OUTPUTS)] = 1;                                                        \
+        }                                                                                          \
+        vector->dots(tile + 1, LONG, m, n, b + 1, LONG, k, dots);                                  \
+        vector->axpys(tile + 1, LONG, m, n, w, LONG, k, out + 1, LONG);                            \
+        for (size_t e = 0; e < ROWS * OUTPUTS; e++) {                                              \
+            size_t i = e / k, o = e % k;                                                           \
+            double sum = 1;                                                                        \
+            for (size_t c = 1; i < m && c <= n; c++) {                                             \
+                sum += (double)(tile[i * LONG + c] * b[o * LONG + c]);                             \
+            }                                                                                      \
+            CHECK((double)dots[e] == sum, #type " dots %zu x %zu, row %zu", m, n, i);              \
+        }                                                                                          \
+        for (size_t e = 0; e < k * LONG; e++) {                                                    \
+            size_t o = e / LONG, c = e % LONG;                                                     \
+            double sum = (double)(e % 5);                                                          \
+            for (size_t i = 0; i < m && c >= 1 && c <= n; i++) {                                   \
+                sum += (double)(w[o * LONG + i] * tile[i * LONG + c]);                             \
+            }                                                                                      \
+            CHECK((double)out[e] == sum, #type " axpys %zu x %zu, column %zu", m, n, c);           \
+        }                                                                                          \
+    }
+TEST_TILES(float)
+TEST_TILES(double)
+
 int main(void) {
     struct error err;
     struct threads *pool[POOLS];
@@ -248,6 +287,8 @@ int main(void) {
         for (size_t n = 0; n < 70; n++) {
             test_rows_float(floats[v], n);
             test_rows_double(doubles[v], n);
+            test_tiles_float(floats[v], n % (ROWS + 1), 2 * n, 1 + n % OUTPUTS);
+            test_tiles_double(doubles[v], n % (ROWS + 1), 2 * n, 1 + n % OUTPUTS);
         }
         test_panels_float(floats[v]);
         test_panels_double(doubles[v]);
