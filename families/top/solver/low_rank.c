@@ -16,12 +16,15 @@ enum {
     MIN_ROWS = 32768,
     MIN_LANDMARKS = 128,
     LANDMARKS_SQUARE = 12, /* the square of their number over the rows: 775 for 50,000 rows */
-    TIMED_PART = 4,        /* with a time limit there are so many times fewer */
+    TIMED_PART = 4,        /* with a time limit there are so many times fewer, at first */
     BISECTIONS = 26        /* of an interval, to the precision of features in float */
 };
 
 /* The part of the memory that the features may take. */
 static const double MEMORY_PART = 0.5;
+
+/* More landmarks are worth the time if they are at least so many times as many. */
+static const double MIN_GROWTH = 1.5;
 
 /* The approximate problem is solved to this gap. */
 static const double GAP = 0.02;
@@ -30,8 +33,9 @@ static const double GAP = 0.02;
  * others, which is above the precision of bisections. */
 static const double PRECISION = 1e-6;
 
-/* The part of the time left that landmarks and planes may take. */
-static const double TIME_PART = 0.5;
+/* The parts of the time left that landmarks and planes may take, and landmarks alone: their time
+ * grows with the square of their number. */
+static const double TIME_PART = 0.5, LANDMARKS_PART = 0.05;
 
 /* ---- the approximate problem ---- */
 
@@ -46,13 +50,19 @@ bool top_low_rank_applies(const struct problem *problem) {
            kernel_definite(gram_rows(gram)->kernel) && count_landmarks(problem) >= MIN_LANDMARKS;
 }
 
+static int create_some(struct landmarks *landmarks, const struct problem *problem,
+                       const double *diagonal, size_t m, uint64_t seed, struct error *err) {
+    const struct landmarks_goal goal = {.m = m, .constant = problem->constant, .seed = seed};
+    return landmarks_create(landmarks, problem->gram, problem->rows, problem->n, diagonal, &goal,
+                            problem->threads, err);
+}
+
+/* With a time limit, few landmarks show how many there is time for. */
 static int create_landmarks(struct landmarks *landmarks, const struct problem *problem,
                             uint64_t seed, const struct monitor *monitor, struct error *err) {
     const struct kernel_rows *own = gram_rows(problem->gram);
     size_t n = problem->n, m = count_landmarks(problem);
-    bool limited = isfinite(monitor_seconds_left(monitor));
-    const struct landmarks_goal goal = {
-        .m = limited ? m / TIMED_PART : m, .constant = problem->constant, .seed = seed};
+    double left = monitor_seconds_left(monitor);
     double *diagonal = memory_array(n, sizeof *diagonal, "landmarks", err);
     if (!diagonal) {
         return -1;
@@ -61,8 +71,17 @@ static int create_landmarks(struct landmarks *landmarks, const struct problem *p
         size_t row = problem->rows ? problem->rows[i] : i;
         diagonal[i] = kernel_value(own, row, own, row) + problem->constant * problem->constant;
     }
-    int status = landmarks_create(landmarks, problem->gram, problem->rows, n, diagonal, &goal,
-                                  problem->threads, err);
+    int status =
+        create_some(landmarks, problem, diagonal, isfinite(left) ? m / TIMED_PART : m, seed, err);
+    if (status == 0 && isfinite(left)) {
+        double used = left - monitor_seconds_left(monitor);
+        double growth = fmin(TIMED_PART, sqrt(LANDMARKS_PART * left / used));
+        if (growth >= MIN_GROWTH) {
+            landmarks_free(landmarks);
+            m = (size_t)(growth * (double)(m / TIMED_PART));
+            status = create_some(landmarks, problem, diagonal, m, seed, err);
+        }
+    }
     free(diagonal);
     return status;
 }

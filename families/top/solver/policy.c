@@ -340,8 +340,9 @@ static const struct policy_row rows[] = {
      .run = run_ascent},
     {.algorithm = ALGORITHM_LOW_RANK,
      .when = "auto: positive semidefinite kernels, from 32,768 rows on, one process, first",
-     .limit = "once, for the first cost; landmarks: the root of 12 times the rows, a quarter of "
-              "that with a time limit; planes to a gap of .02",
+     .limit = "once, for the first cost; landmarks: the root of 12 times the rows, with "
+              "a time limit a quarter of that, and more while they take a twentieth of it; planes "
+              "to a gap of .02",
      .then = "smo, from its point",
      .applies = low_rank_applies,
      .run = run_low_rank},
