@@ -22,7 +22,7 @@ static void flush(struct writer *writer) {
 
 int writer_close(struct writer *writer, struct error *err) {
     flush(writer);
-    return output_commit(writer->output, NULL, err);
+    return output_end(writer->output, 0, err);
 }
 
 /* Room for one more item. */

@@ -247,7 +247,7 @@ static int make_files(const struct batch *batch, const char *test, char *const p
         write_row(prediction, test, rows->n, file[MEASURES]);
     }
     struct output *ordered[FILES] = {file[QUERIES], file[MEASURES], file[PREDICTIONS]};
-    return predict_end_files(ordered, FILES, status, prediction->hold, err);
+    return output_end_all(ordered, FILES, status, prediction->hold, err);
 }
 
 /* Writes the table rows, or prints the measures, of a file that was just predicted. */

@@ -2,6 +2,7 @@
 #include "driver/by_query.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 #include "common/data/names.h"
 
 #include <math.h>
@@ -124,16 +125,11 @@ int by_query_add(struct by_query *queries, const struct data *data, const double
     return 0;
 }
 
-static int compare_targets(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The number of pairs with different targets; sorts the targets. */
 static double count_pairs(struct query *query) {
     double n = (double)query->n_targets, pairs = n > 1 ? n * (n - 1) / 2 : 0;
     if (query->n_targets > 0) {
-        qsort(query->target, query->n_targets, sizeof *query->target, compare_targets);
+        qsort(query->target, query->n_targets, sizeof *query->target, order_double);
     }
     for (size_t first = 0, end; first < query->n_targets; first = end) {
         for (end = first; end < query->n_targets && query->target[end] == query->target[first];) {

@@ -3,6 +3,8 @@
 #include "driver/checkpoint.h"
 
 #include "common/base/memory.h"
+#include "common/base/output.h"
+#include "driver/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +19,6 @@
 struct checkpoint {
     const char *path;
     int fd;
-    char *row;   /* the last row added, with its line end */
     bool headed; /* the file has a header line */
 };
 
@@ -34,7 +35,6 @@ void checkpoint_close(struct checkpoint *checkpoint) {
     if (checkpoint->fd >= 0) {
         close(checkpoint->fd);
     }
-    free(checkpoint->row);
     free(checkpoint);
 }
 
@@ -69,33 +69,13 @@ static char *read_all(const struct checkpoint *checkpoint, size_t *length, struc
     return text;
 }
 
-/* Appends a line, by one write unless that is interrupted. */
-static int append(const struct checkpoint *checkpoint, const char *text, size_t n,
-                  struct error *err) {
-    while (n > 0) {
-        ssize_t written = write(checkpoint->fd, text, n);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written < 0) {
-            return fail(checkpoint, "write", errno, err);
-        }
-        text += written;
-        n -= (size_t)written;
-    }
-    return 0;
-}
-
 int checkpoint_add(struct checkpoint *checkpoint, const char *line, struct error *err) {
-    size_t length = strlen(line);
-    free(checkpoint->row);
-    checkpoint->row = memory_array(length + 1, 1, "a row", err);
-    if (!checkpoint->row) {
-        return -1;
-    }
-    memcpy(checkpoint->row, line, length);
-    checkpoint->row[length] = '\n';
-    return append(checkpoint, checkpoint->row, length + 1, err);
+    struct text row = {0};
+    text_format(&row, "%s\n", line);
+    char *bytes = text_end(&row, "a row", err);
+    int failure = bytes ? output_write_all(checkpoint->fd, bytes, row.n) : 0;
+    free(bytes);
+    return failure ? fail(checkpoint, "write", failure, err) : bytes ? 0 : -1;
 }
 
 /* Returns whether the line is the header, possibly after the torn end of another file: `cat` puts

@@ -3,6 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "common/base/order.h"
 #include "common/base/random.h"
 #include "common/data/duplicates.h"
 #include "common/data/lines.h"
@@ -41,24 +42,11 @@ size_t folds_rows(const struct folds *folds, size_t fold, bool held_out, uint32_
 
 /* ---- numbering of keys that several rows share ---- */
 
-struct keyed {
-    uint64_t key;
-    uint32_t row;
-};
-
-static int compare_keys(const void *a, const void *b) {
-    const struct keyed *x = a, *y = b;
-    if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
-    return (x->row > y->row) - (x->row < y->row);
-}
-
 /* Sets number[i] to the index of the key of row i among the distinct keys in ascending order, for
  * keys (n_rows), which are sorted; returns the number of distinct keys. */
-static size_t number_keys(struct keyed *keys, size_t n_rows, uint32_t *number) {
+static size_t number_keys(struct keyed_row *keys, size_t n_rows, uint32_t *number) {
     size_t n = 0;
-    qsort(keys, n_rows, sizeof *keys, compare_keys);
+    keyed_rows_sort(keys, n_rows);
     for (size_t i = 0; i < n_rows; i++) {
         n += i == 0 || keys[i].key != keys[i - 1].key;
         number[keys[i].row] = (uint32_t)(n - 1);
@@ -67,12 +55,12 @@ static size_t number_keys(struct keyed *keys, size_t n_rows, uint32_t *number) {
 }
 
 static size_t number_queries(const struct data *data, uint32_t *number, struct error *err) {
-    struct keyed *keys = memory_array(data->n_rows, sizeof *keys, "queries", err);
+    struct keyed_row *keys = memory_array(data->n_rows, sizeof *keys, "queries", err);
     if (!keys) {
         return 0;
     }
     for (size_t i = 0; i < data->n_rows; i++) {
-        keys[i] = (struct keyed){data->query ? data->query[i] : 0, (uint32_t)i};
+        keys[i] = (struct keyed_row){data->query ? data->query[i] : 0, (uint32_t)i};
     }
     size_t n = number_keys(keys, data->n_rows, number);
     free(keys);
@@ -183,17 +171,15 @@ static int stratify(struct folds *folds, const struct data *data, size_t n_units
 int folds_by_distinct_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
                           struct error *err) {
     size_t n_rows = data->n_rows;
-    struct keyed *keys = memory_array(n_rows, sizeof *keys, "equal rows", err);
-    if (!keys || allocate(folds, n, n_rows, err) < 0 ||
+    size_t different = 0;
+    if (allocate(folds, n, n_rows, err) < 0 ||
         duplicates_find(data, NULL, n_rows, folds->fold, err) < 0) {
-        free(keys);
         return -1;
     }
     for (size_t i = 0; i < n_rows; i++) {
-        keys[i] = (struct keyed){folds->fold[i], (uint32_t)i};
+        uint32_t first = folds->fold[i];
+        folds->fold[i] = first == i ? (uint32_t)different++ : folds->fold[first];
     }
-    size_t different = number_keys(keys, n_rows, folds->fold);
-    free(keys);
     if (different < n) {
         return error_set(err, ERROR_RUNTIME, "%zu different rows cannot make %zu folds", different,
                          n);
@@ -222,7 +208,7 @@ struct words {
     const struct lines *lines;
     /* (n_rows) the word of each row by its number, at the end by its value if all words are
      * numbers */
-    struct keyed *key;
+    struct keyed_row *key;
     struct names names; /* the distinct words */
     uint64_t *number;   /* (names.n) their values; valid while `numbers` */
     size_t room;
@@ -244,7 +230,7 @@ static int add_word(struct words *words, const char *word, size_t length, size_t
         words->numbers &=
             number_parse_unsigned(word, word + length, &words->number[n]) == word + length;
     }
-    words->key[row] = (struct keyed){name, (uint32_t)row};
+    words->key[row] = (struct keyed_row){name, (uint32_t)row};
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* The parser of the command line: it separates options from operands, parses and checks the values,
  * and numbers the points of the sweep. */
+#include "common/base/order.h"
 #include "driver/options.h"
 
 #include "common/base/memory.h"
@@ -207,11 +208,6 @@ static int parse_window(struct option *option, const char *text, struct error *e
     return append(option, low, err) < 0 ? -1 : append(option, high, err);
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Parses the comma-separated list of an option of kind NUMBER, COUNT or CHOICE. */
 static int parse_list(struct option *option, const char *text, struct error *err) {
     bool list = option->spec.level != OPTION_SINGLE;
@@ -228,7 +224,7 @@ static int parse_list(struct option *option, const char *text, struct error *err
         option->listed = true;
     }
     if (option->spec.level <= OPTION_SOLVE && option->spec.kind != OPTION_CHOICE) {
-        qsort(option->number, option->n, sizeof option->number[0], compare_numbers);
+        qsort(option->number, option->n, sizeof option->number[0], order_double);
     }
     size_t kept = 0; /* duplicates count once */
     for (size_t i = 0; i < option->n; i++) {

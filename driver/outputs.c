@@ -172,7 +172,7 @@ int outputs_commit(struct outputs *outputs, struct error *err) {
     struct output *all[OUTPUTS_FILES];
     memcpy(all, outputs->file, sizeof all);
     memset(outputs->file, 0, sizeof outputs->file);
-    return output_commit_all(all, OUTPUTS_FILES, outputs->hold, err);
+    return output_end_all(all, OUTPUTS_FILES, 0, outputs->hold, err);
 }
 
 void outputs_close(struct outputs *outputs) {

@@ -42,7 +42,7 @@ int outputs_open(struct outputs *outputs, const struct family *family,
 int outputs_write_model(struct outputs *outputs, const struct family *family,
                         const struct model *model, uint32_t *checksum, struct error *err);
 
-/* Puts all files in place together, the model last, see output_commit_all. */
+/* Puts all files in place together, the model last, see output_end_all. */
 int outputs_commit(struct outputs *outputs, struct error *err);
 
 /* Discards files that are not in place, and releases what the outputs own. */

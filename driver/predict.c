@@ -232,21 +232,6 @@ int predict_file(const struct prediction *prediction, const char *path, struct o
     return status;
 }
 
-int predict_end_files(struct output **output, size_t n, int status, const struct output_hold *hold,
-                      struct error *err) {
-    if (status == 0) {
-        status = output_commit_all(output, n, hold, err);
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            output_discard(output[i]);
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        output[i] = NULL;
-    }
-    return status;
-}
-
 /* Returns whether --metrics or --json writes to standard output. */
 static bool takes_standard(const struct options *options) {
     const char *json = options_text(options, "json");
@@ -429,8 +414,7 @@ int predict_run(const struct predictor *predictor, const struct options *options
     struct output *files[] = {prediction.extra[0],    prediction.extra[1], prediction.extra[2],
                               prediction.json.output, prediction.queries,  prediction.file,
                               prediction.standard};
-    if (predict_end_files(files, sizeof files / sizeof files[0], whole ? 0 : status, hold, err) <
-        0) {
+    if (output_end_all(files, sizeof files / sizeof files[0], whole ? 0 : status, hold, err) < 0) {
         status = -1;
     }
     model_free(&prediction.model);

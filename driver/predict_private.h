@@ -40,11 +40,6 @@ void predict_print_measures(const struct prediction *prediction, const struct te
 void predict_write_json(struct prediction *prediction, const char *path,
                         const struct test_rows *rows, const struct error *err);
 
-/* Puts outputs in place, or after an error (status -1, which it returns) discards them, and sets
- * them to NULL. */
-int predict_end_files(struct output **output, size_t n, int status, const struct output_hold *hold,
-                      struct error *err);
-
 /* ---- --batch, batch.c ---- */
 
 /* The index of the model among the operands: the first, unless only the last begins like a model.

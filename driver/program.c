@@ -157,11 +157,7 @@ static int show_text(const struct help *help, struct error *err) {
     } else {
         output_format(output, "%s (dualsvm) %s\n", help->program, DUALSVM_VERSION);
     }
-    if (status < 0) {
-        output_discard(output);
-        return -1;
-    }
-    return output_commit(output, NULL, err);
+    return output_end(output, status, err);
 }
 
 /* Prints the usage to standard error if a program was started without arguments; the error that
@@ -171,7 +167,7 @@ static void show_usage(const struct help *help, int argc) {
     struct error ignored;
     if (argc < 2 && output_open(&output, OUTPUT_STDERR, &ignored) == 0) {
         help_write_usage(help, output);
-        output_commit(output, NULL, &ignored);
+        output_end(output, 0, &ignored);
     }
 }
 
@@ -332,12 +328,7 @@ static char *verify_to_text(const struct program *program, const struct options 
     }
     int status =
         check->verify(paths, (size_t)options_number(options, "threads"), output, code, err);
-    if (status < 0) {
-        output_discard(output);
-    } else {
-        status = output_commit(output, NULL, err);
-    }
-    if (status < 0) {
+    if (output_end(output, status, err) < 0) {
         free(lines.bytes);
         return NULL;
     }
@@ -355,7 +346,7 @@ static int write_result(const struct options *options, const char *program, char
     json_begin_run(&json, program, options, options->operand, options->n_operands);
     json_report(&json, lines);
     json_end_run(&json);
-    return output_commit_all(output, 2, hold, err);
+    return output_end_all(output, 2, 0, hold, err);
 }
 
 static int verify_files(const struct program *program, const struct options *options,
@@ -378,9 +369,7 @@ static int verify_files(const struct program *program, const struct options *opt
                       ? NULL
                       : verify_to_text(program, options, code, err);
     if (!lines) {
-        output_discard(output[0]);
-        output_discard(output[1]);
-        return -1;
+        return output_end_all(output, 2, -1, hold, err);
     }
     int status = write_result(options, program->name, lines, output, hold, err);
     free(lines);

@@ -375,7 +375,7 @@ static int write_report(struct training *training, const struct plain_fit *fit, 
     if (!options_given(training->options, "quiet")) {
         report_seconds(fit, training->input.seconds, output);
     }
-    if (output_commit(output, NULL, err) < 0) {
+    if (output_end(output, 0, err) < 0) {
         free(lines.bytes);
         return -1;
     }

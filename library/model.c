@@ -131,12 +131,7 @@ int dualsvm_model_save(const dualsvm_model *model, const char *path, dualsvm_err
         return library_fail(error, &err);
     }
     int status = model_write_text(model->text.bytes, model->text.n, output, &err);
-    if (status < 0) {
-        output_discard(output);
-    } else {
-        status = output_commit(output, NULL, &err);
-    }
-    return status < 0 ? library_fail(error, &err) : 0;
+    return output_end(output, status, &err) < 0 ? library_fail(error, &err) : 0;
 }
 
 const void *dualsvm_model_bytes(const dualsvm_model *model, size_t *size) {

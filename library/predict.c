@@ -260,13 +260,7 @@ static int write_all(struct prediction *prediction, struct writing *writing, str
         status = test_file_predict(&test, NULL, &rows, err);
     }
     free(named.remark_start);
-    if (status == 0) {
-        return output_commit_all(files, PREDICTOR_EXTRAS + 1, NULL, err);
-    }
-    for (size_t k = 0; k <= PREDICTOR_EXTRAS; k++) {
-        output_discard(files[k]);
-    }
-    return -1;
+    return output_end_all(files, PREDICTOR_EXTRAS + 1, status, NULL, err);
 }
 
 int dualsvm_predict_text(const dualsvm_model *model, const dualsvm_options *options,

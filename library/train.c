@@ -92,11 +92,7 @@ static int collect(struct text *bytes, const struct plain_fit *fit,
     if (output_open_function(&output, "a model in memory", text_take, bytes, err) < 0) {
         return -1;
     }
-    if (write(fit, output, err) < 0) {
-        output_discard(output);
-        return -1;
-    }
-    return output_commit(output, NULL, err);
+    return output_end(output, write(fit, output, err), err);
 }
 
 static int write_model(const struct plain_fit *fit, struct output *output, struct error *err) {

@@ -1,7 +1,7 @@
 /* Output files that appear complete or not at all.
  *
  * Output is written to a file without a name (O_TMPFILE) in the folder of the target or, if the
- * file system does not support that, to a tmpfile(). output_commit flushes it to the disk and
+ * file system does not support that, to a tmpfile(). output_end flushes it to the disk and
  * renames it to the target; until then the old file is unchanged, and a program that is killed
  * leaves nothing behind. Several files can be committed together. "-" is standard output; it, open
  * descriptors (/dev/fd/N), pipes and devices are written directly. */
@@ -50,7 +50,7 @@ const char *output_path(const struct output *output);
 bool output_is_stdout(const struct output *output);
 
 /* Appends bytes, text up to its NUL, or formatted text. The first failure is stored, and reported
- * by output_flush or output_commit. */
+ * by output_flush or output_end. */
 void output_write(struct output *output, const void *bytes, size_t n);
 void output_text(struct output *output, const char *text);
 void output_format(struct output *output, const char *format, ...)
@@ -69,16 +69,20 @@ struct output_hold {
     void (*release)(void);
 };
 
-/* Commits n outputs (NULL: skipped) together, in their order, and frees them, also on failure. All
- * data is on the disk, standard output and pipes are flushed, and all files have temporary names
- * beside their targets before the first is renamed; if anything fails before that, all old files
- * are unchanged. Only a rename can fail afterwards, which needs neither space nor memory. hold may
- * be NULL. */
-int output_commit_all(struct output **output, size_t n, const struct output_hold *hold,
-                      struct error *err);
+/* Commits n outputs (NULL: skipped) together, in their order, or discards them if status is -1, and
+ * frees them, also on failure; the pointers are then NULL. All data is on the disk, standard output
+ * and pipes are flushed, and all files have temporary names beside their targets before the first
+ * is renamed; if anything fails before that, all old files are unchanged. Only a rename can fail
+ * afterwards, which needs neither space nor memory. hold may be NULL. Returns -1 on failure, and
+ * for a status of -1. */
+int output_end_all(struct output **output, size_t n, int status, const struct output_hold *hold,
+                   struct error *err);
 
-/* The same for one. */
-int output_commit(struct output *output, const struct output_hold *hold, struct error *err);
+/* The same for one, without hold. */
+int output_end(struct output *output, int status, struct error *err);
+
+/* Writes n bytes to an open descriptor; returns 0 or errno. */
+int output_write_all(int fd, const char *bytes, size_t n);
 
 /* Frees output without changing the target. NULL is allowed. */
 void output_discard(struct output *output);

@@ -175,9 +175,8 @@ static void settle_folder(const struct output *output) {
     }
 }
 
-int output_commit_all(struct output **output, size_t n, const struct output_hold *hold,
-                      struct error *err) {
-    int status = 0;
+int output_end_all(struct output **output, size_t n, int status, const struct output_hold *hold,
+                   struct error *err) {
     for (int streams = 0; streams < 2; streams++) {
         for (size_t i = 0; i < n && status == 0; i++) {
             bool stream = output[i] && !output[i]->target;
@@ -203,6 +202,6 @@ int output_commit_all(struct output **output, size_t n, const struct output_hold
     return status;
 }
 
-int output_commit(struct output *output, const struct output_hold *hold, struct error *err) {
-    return output_commit_all(&output, 1, hold, err);
+int output_end(struct output *output, int status, struct error *err) {
+    return output_end_all(&output, 1, status, NULL, err);
 }

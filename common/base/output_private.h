@@ -34,9 +34,6 @@ int output_fail(const struct output *output, int number, struct error *err);
  * set later. */
 mode_t output_first_mode(const struct output *output);
 
-/* Writes n bytes; returns 0 or errno. */
-int output_write_all(int fd, const char *bytes, size_t n);
-
 /* Tests whether a file can be created beside the target, if O_TMPFILE is not supported: creates one
  * and removes it. Returns 0 or errno. */
 int output_try_name(const struct output *output);

@@ -3,6 +3,7 @@
 #include "common/data/distribute.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -214,11 +215,6 @@ static int number_queries(struct data *data, struct cluster *cluster, struct err
 
 /* ---- Consecutive rows of queries ------------------------------------------------------------ */
 
-static int compare(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* *list (*n) = the query of each run of consecutive rows, sorted; the caller frees it. */
 static int list_runs(const struct data *data, uint64_t **list, size_t *n, struct error *err) {
     *n = 0;
@@ -240,7 +236,7 @@ static int list_runs(const struct data *data, uint64_t **list, size_t *n, struct
         *n = runs;
     }
     if (*n > 0) {
-        qsort(*list, *n, sizeof **list, compare);
+        qsort(*list, *n, sizeof **list, order_uint64);
     }
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "common/data/duplicates.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -41,34 +42,23 @@ static bool are_equal(struct stored_row a, struct stored_row b) {
     return i == a.n && j == b.n;
 }
 
-struct key {
-    uint64_t hash;
-    uint32_t place;
-};
-
-static int by_hash(const void *a, const void *b) {
-    const struct key *x = a, *y = b;
-    int order = (x->hash > y->hash) - (x->hash < y->hash);
-    return order ? order : (x->place > y->place) - (x->place < y->place);
-}
-
 int duplicates_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t *first,
                     struct error *err) {
-    struct key *key = memory_array(n, sizeof *key, "equal rows", err);
+    struct keyed_row *key = memory_array(n, sizeof *key, "equal rows", err);
     if (!key) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
-        key[i] = (struct key){hash_of(data_stored(data, rows ? rows[i] : i)), (uint32_t)i};
+        key[i] = (struct keyed_row){hash_of(data_stored(data, rows ? rows[i] : i)), (uint32_t)i};
     }
-    qsort(key, n, sizeof *key, by_hash);
+    keyed_rows_sort(key, n);
     for (size_t i = 0; i < n; i++) {
-        uint32_t place = key[i].place;
+        uint32_t place = key[i].row;
         struct stored_row own = data_stored(data, rows ? rows[place] : place);
         first[place] = place;
         /* compare with earlier rows of the same hash, which mostly are one class of duplicates */
-        for (size_t k = i; k > 0 && key[k - 1].hash == key[i].hash; k--) {
-            uint32_t other = key[k - 1].place;
+        for (size_t k = i; k > 0 && key[k - 1].key == key[i].key; k--) {
+            uint32_t other = key[k - 1].row;
             if (are_equal(own, data_stored(data, rows ? rows[other] : other))) {
                 first[place] = first[other];
                 break;

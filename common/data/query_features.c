@@ -2,31 +2,19 @@
 #include "common/data/query_features.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct keyed {
-    uint64_t query;
-    uint32_t row;
-};
-
 /* The rows of one query, in order, and where they are. */
 struct rows {
-    const struct keyed *row;
+    const struct keyed_row *row;
     size_t n;
     uint32_t width;
     const float *from; /* (rows of the data, width) */
 };
-
-static int compare(const void *a, const void *b) {
-    const struct keyed *x = a, *y = b;
-    if (x->query != y->query) {
-        return x->query < y->query ? -1 : 1;
-    }
-    return (x->row > y->row) - (x->row < y->row);
-}
 
 int query_features_check(const struct data *data, struct error *err) {
     if (!data->query) {
@@ -64,7 +52,7 @@ static int fill_queries(struct data *data, uint32_t width, uint32_t columns,
     if (query_features_check(data, err) < 0 || data_make_dense(data, width, true, err) < 0) {
         return -1;
     }
-    struct keyed *keyed = memory_array(n, sizeof *keyed, "rows by query", err);
+    struct keyed_row *keyed = memory_array(n, sizeof *keyed, "rows by query", err);
     float *value = memory_array(n, (size_t)columns * sizeof *value, "features of queries", err);
     if (!keyed || !value) {
         free(keyed);
@@ -72,12 +60,11 @@ static int fill_queries(struct data *data, uint32_t width, uint32_t columns,
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
-        keyed[i] = (struct keyed){data->query[i], (uint32_t)i};
+        keyed[i] = (struct keyed_row){data->query[i], (uint32_t)i};
     }
-    qsort(keyed, n, sizeof *keyed, compare);
+    keyed_rows_sort(keyed, n);
     for (size_t first = 0, end; first < n; first = end) {
-        for (end = first; end < n && keyed[end].query == keyed[first].query; end++) {
-        }
+        end = keyed_rows_end(keyed, first, n);
         fill(&(struct rows){keyed + first, end - first, width, data->value}, value);
     }
     free(keyed);

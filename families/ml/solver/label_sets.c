@@ -2,14 +2,10 @@
 #include "families/ml/solver/label_sets.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 #include "common/data/row_weights.h"
 
 #include <stdlib.h>
-
-static int compare(const void *a, const void *b) {
-    const uint32_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
 
 static int fill(struct ml_rows *rows, const struct problem *problem, const uint32_t *map,
                 struct error *err) {
@@ -33,7 +29,7 @@ static int fill(struct ml_rows *rows, const struct problem *problem, const uint3
         for (uint64_t at = 0; at < n; at++) {
             set[at] = map[data->label[first + at]];
         }
-        qsort(set, (size_t)n, sizeof *set, compare);
+        qsort(set, (size_t)n, sizeof *set, order_uint32);
         rows->start[i + 1] = rows->start[i] + n;
         rows->n_empty += n == 0;
         rows->n_full += n == rows->q && n > 0;

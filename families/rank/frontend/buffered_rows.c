@@ -2,6 +2,7 @@
 #include "families/rank/frontend/buffered_rows.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,10 +62,8 @@ void buffered_rows_free(struct buffered_rows *rows) {
 
 static int compare_rows(const void *a, const void *b) {
     const struct buffered_row *x = a, *y = b;
-    if (x->query != y->query) {
-        return x->query < y->query ? -1 : 1;
-    }
-    return (x->number > y->number) - (x->number < y->number);
+    int order = order_integers(x->query, y->query);
+    return order ? order : order_integers(x->number, y->number);
 }
 
 int buffered_rows_visit(struct buffered_rows *rows,

@@ -2,6 +2,7 @@
 #include "families/rank/frontend/candidates.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,10 +98,8 @@ struct scored {
 
 static int compare_scored(const void *a, const void *b) {
     const struct scored *x = a, *y = b;
-    if (x->score != y->score) {
-        return x->score > y->score ? -1 : 1;
-    }
-    return (x->number > y->number) - (x->number < y->number);
+    int order = order_doubles(y->score, x->score);
+    return order ? order : order_integers(x->number, y->number);
 }
 
 int candidates_ranks(const struct candidates *candidates, const double *score, double *rank,

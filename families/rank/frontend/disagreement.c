@@ -2,6 +2,7 @@
 #include "families/rank/frontend/disagreement.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 #include "common/data/duplicates.h"
 #include "families/rank/frontend/metrics.h"
 
@@ -35,10 +36,8 @@ struct places {
 
 static int compare_rows(const void *a, const void *b) {
     const struct row *x = a, *y = b;
-    if (x->query != y->query) {
-        return x->query < y->query ? -1 : 1;
-    }
-    return (x->target > y->target) - (x->target < y->target);
+    int order = order_integers(x->query, y->query);
+    return order ? order : order_doubles(x->target, y->target);
 }
 
 /* The pairs of n rows, sorted by target, that have different targets. */

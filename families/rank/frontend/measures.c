@@ -1,5 +1,6 @@
 /* Measures of rankings for both programs: the table of measures (driver/measures.h) over metrics.h,
  * from scores or from the margins of a model of pair features. */
+#include "common/base/order.h"
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
@@ -130,22 +131,9 @@ static int values_by_scores(struct state *state, struct error *err) {
 
 /* ---- margins ---- */
 
-struct member {
-    uint64_t query;
-    uint32_t row;
-};
-
-static int compare_members(const void *a, const void *b) {
-    const struct member *x = a, *y = b;
-    if (x->query != y->query) {
-        return x->query < y->query ? -1 : 1;
-    }
-    return (x->row > y->row) - (x->row < y->row);
-}
-
 /* Pairwise accuracy of a group: the share of its pairs with different targets whose margin has the
  * sign of the targets' difference; a margin of 0 counts 1/2. NaN without pairs. */
-static double group_accuracy(const struct state *state, const struct member *member, size_t n) {
+static double group_accuracy(const struct state *state, const struct keyed_row *member, size_t n) {
     double right = 0, pairs = 0;
     for (size_t i = 0; i < n; i++) {
         size_t one = member[i].row;
@@ -166,19 +154,17 @@ static double group_accuracy(const struct state *state, const struct member *mem
 
 /* Only pairwise accuracy is defined for margins. */
 static int values_by_margins(struct state *state, struct error *err) {
-    struct member *members = memory_array(state->n, sizeof *members, "groups", err);
+    struct keyed_row *members = memory_array(state->n, sizeof *members, "groups", err);
     if (!members) {
         return -1;
     }
     for (size_t i = 0; i < state->n; i++) {
-        members[i] = (struct member){state->query[i], (uint32_t)i};
+        members[i] = (struct keyed_row){state->query[i], (uint32_t)i};
     }
-    qsort(members, state->n, sizeof *members, compare_members);
+    keyed_rows_sort(members, state->n);
     double sum = 0, n_groups = 0;
     for (size_t first = 0, end; first < state->n; first = end) {
-        for (end = first; end < state->n && members[end].query == members[first].query;) {
-            end++;
-        }
+        end = keyed_rows_end(members, first, state->n);
         double accuracy = end - first < state->settings.min_group
                               ? (double)NAN
                               : group_accuracy(state, members + first, end - first);

@@ -2,6 +2,7 @@
 #include "families/rank/frontend/metrics.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 #include "families/rank/solver/rank.h"
 
 #include <math.h>
@@ -233,17 +234,11 @@ static void finish_values(const struct metrics_row *rows, size_t n,
 
 /* ---- rank correlation and pairs ---- */
 
-static int compare_doubles(double a, double b) {
-    return (a > b) - (a < b);
-}
-
 static int compare_rows(const void *a, const void *b) {
     const struct metrics_row *x = a, *y = b;
-    if (x->query != y->query) {
-        return x->query < y->query ? -1 : 1;
-    }
-    int order = compare_doubles(x->target, y->target);
-    return order ? order : compare_doubles(x->score, y->score);
+    int order = order_integers(x->query, y->query);
+    order = order ? order : order_doubles(x->target, y->target);
+    return order ? order : order_doubles(x->score, y->score);
 }
 
 /* The number of pairs of n rows. */

@@ -1,4 +1,5 @@
 /* svm-rank-predict: writes scores, orders or pairs, with a model of svm-rank-train. */
+#include "common/base/order.h"
 #include "families/shared/tables.h"
 
 #include "common/base/memory.h"
@@ -282,10 +283,8 @@ static void write_row(const struct lines *lines, const struct buffered_row *row,
 
 static int compare_scores(const void *a, const void *b) {
     const struct buffered_row *x = a, *y = b;
-    if (x->score != y->score) {
-        return x->score < y->score ? -1 : 1;
-    }
-    return (x->number > y->number) - (x->number < y->number);
+    int order = order_doubles(x->score, y->score);
+    return order ? order : order_integers(x->number, y->number);
 }
 
 /* Equal scores are in the order of the file here, too. */

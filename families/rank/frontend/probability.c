@@ -2,6 +2,7 @@
 #include "families/rank/frontend/probability.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 #include "common/base/random.h"
 
 #include <float.h>
@@ -97,16 +98,10 @@ struct row {
 
 static int compare_rows(const void *a, const void *b) {
     const struct row *x = a, *y = b;
-    if (x->fold != y->fold) {
-        return x->fold < y->fold ? -1 : 1;
-    }
-    if (x->query != y->query) {
-        return x->query < y->query ? -1 : 1;
-    }
-    if (x->target != y->target) {
-        return x->target < y->target ? -1 : 1;
-    }
-    return (x->score > y->score) - (x->score < y->score);
+    int order = order_integers(x->fold, y->fold);
+    order = order ? order : order_integers(x->query, y->query);
+    order = order ? order : order_doubles(x->target, y->target);
+    return order ? order : order_doubles(x->score, y->score);
 }
 
 /* Numbers the pairs: those that prefer row i have the numbers rows[i].below and following, one for

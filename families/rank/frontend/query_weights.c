@@ -2,6 +2,7 @@
 #include "families/rank/frontend/query_weights.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +33,12 @@ void query_weights_free(struct query_weights *weights) {
     *weights = (struct query_weights){0};
 }
 
-static int compare(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The queries of the rows in ascending order; without qids all are 0. The caller frees. */
 static uint64_t *sorted_queries(const struct data *data, struct error *err) {
     uint64_t *sorted = memory_zeros(data->n_rows, sizeof *sorted, "queries", err);
     if (sorted && data->query && data->n_rows > 0) {
         memcpy(sorted, data->query, data->n_rows * sizeof *sorted);
-        qsort(sorted, data->n_rows, sizeof *sorted, compare);
+        qsort(sorted, data->n_rows, sizeof *sorted, order_uint64);
     }
     return sorted;
 }
@@ -57,7 +53,7 @@ int query_weights_check(const struct options *options, const struct data *data,
     int status = weights.n > 0 && !sorted ? -1 : 0;
     for (size_t i = 0; sorted && i < weights.n; i++) {
         bool known =
-            bsearch(&weights.query[i], sorted, data->n_rows, sizeof *sorted, compare) != NULL;
+            bsearch(&weights.query[i], sorted, data->n_rows, sizeof *sorted, order_uint64) != NULL;
         if (!cluster_any(cluster, known) && status == 0) {
             const struct option_weight *given = &options_find(options, "weight")->weights[i];
             status =

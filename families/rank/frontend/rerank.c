@@ -579,13 +579,7 @@ static int run(const struct program *program, const struct options *options,
     json_begin_run(&rerank.json, PROGRAM, options, options->operand, options->n_operands);
     status = status < 0 ? -1 : compute(&rerank, output[1], output[0], err);
     json_end_run(&rerank.json);
-    if (status == 0) {
-        status = output_commit_all(output, 3, hold, err);
-    } else {
-        for (size_t i = 0; i < 3; i++) {
-            output_discard(output[i]);
-        }
-    }
+    status = output_end_all(output, 3, status, hold, err);
     free_rerank(&rerank);
     return status;
 }

@@ -1,4 +1,5 @@
 /* The map of one query, and the widths of its intervals. */
+#include "common/base/order.h"
 #include "families/rank/frontend/targets.h"
 
 #include "common/base/memory.h"
@@ -22,10 +23,8 @@ struct knots {
 
 static int compare_rows(const void *a, const void *b) {
     const struct target_row *x = a, *y = b;
-    if (x->score != y->score) {
-        return x->score < y->score ? -1 : 1;
-    }
-    return (x->label > y->label) - (x->label < y->label);
+    int order = order_doubles(x->score, y->score);
+    return order ? order : order_doubles(x->label, y->label);
 }
 
 /* Pool adjacent violators: joins breakpoints while their values decrease. Scores are distinct. */
@@ -131,17 +130,12 @@ double target_map_width(const struct target_map *map, double score) {
     return known ? value_at(map->score, map->width, map->n_knots, score) : (double)INFINITY;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double target_quantile(double *residual, size_t n) {
     size_t order = (size_t)ceil(COVERAGE * ((double)n + 1));
     if (order > n) {
         return INFINITY;
     }
-    qsort(residual, n, sizeof *residual, compare_doubles);
+    qsort(residual, n, sizeof *residual, order_double);
     return residual[order - 1];
 }
 

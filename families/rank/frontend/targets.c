@@ -4,10 +4,10 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "common/base/output.h"
+#include "common/base/order.h"
 #include "common/base/random.h"
+#include "driver/text.h"
 
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,13 +23,9 @@ struct member {
 
 static int compare_members(const void *a, const void *b) {
     const struct member *x = a, *y = b;
-    if (x->query != y->query) {
-        return x->query < y->query ? -1 : 1;
-    }
-    if (x->row.score != y->row.score) {
-        return x->row.score < y->row.score ? -1 : 1;
-    }
-    return (x->row.label > y->row.label) - (x->row.label < y->row.label);
+    int order = order_integers(x->query, y->query);
+    order = order ? order : order_doubles(x->row.score, y->row.score);
+    return order ? order : order_doubles(x->row.label, y->row.label);
 }
 
 static int compare_maps(const void *a, const void *b) {
@@ -204,74 +200,40 @@ const struct target_map *targets_find(const struct targets *targets, const char 
 
 /* ---- lines of a model: writing ---- */
 
-struct text {
-    char *bytes;
-    size_t n;
-};
-
-static int append(void *context, const char *bytes, size_t n) {
-    struct text *text = context;
-    struct error unused;
-    if (memory_grow(&text->bytes, memory_room(0, text->n), text->n + n, 1, "targets", &unused) <
-        0) {
-        return ENOMEM;
+static void add_number(struct text *line, double number) {
+    char decimal[NUMBER_LENGTH] = "none";
+    if (!isinf(number)) {
+        number_format(number, decimal);
     }
-    memcpy(text->bytes + text->n, bytes, n);
-    text->n += n;
-    return 0;
-}
-
-static void write_number(struct output *output, double number) {
-    if (isinf(number)) {
-        output_text(output, " none");
-    } else {
-        output_text(output, " ");
-        output_number(output, number);
-    }
-}
-
-/* Writes the lines, with a blank before each word and a NUL behind each line. */
-static void write_lines(const struct targets *targets, struct output *output) {
-    write_number(output, (double)targets->n_maps);
-    for (size_t i = 0; i < targets->n_maps; i++) {
-        const struct target_map *map = &targets->map[i];
-        output_format(output, " %s", map->query);
-        write_number(output, map->half_width);
-        write_number(output, (double)map->n_knots);
-        for (size_t k = 0; k < map->n_knots; k++) {
-            write_number(output, map->score[k]);
-            write_number(output, map->value[k]);
-        }
-    }
-    output_write(output, "", 1);
-    for (size_t n = 2; n < TARGETS_MIN_ROWS; n++) {
-        write_number(output, targets->few[n]);
-    }
-    output_write(output, "", 1);
-    write_number(output, targets->lowest);
-    for (size_t i = 0; i < targets->n_maps; i++) {
-        for (size_t k = 0; k < targets->map[i].n_knots; k++) {
-            write_number(output, targets->map[i].width[k]);
-        }
-    }
-    output_write(output, "", 1);
+    text_format(line, " %s", decimal);
 }
 
 static int write_maps(const struct targets *targets, struct model *model, struct error *err) {
-    struct text text = {0};
-    struct output *output;
-    if (output_open_function(&output, "targets", append, &text, err) < 0) {
-        return -1;
-    }
-    write_lines(targets, output);
-    int status = output_commit(output, NULL, err);
+    enum { MAPS, FEW, WIDTHS, LINES };
     static const char *const key[] = {TARGETS_KEY, TARGETS_FEW_KEY, TARGETS_WIDTHS_KEY};
-    const char *line = text.bytes;
-    for (size_t i = 0; status == 0 && i < sizeof key / sizeof key[0]; i++) {
-        status = model_add(model, err, key[i], "%s", line + 1);
-        line += strlen(line) + 1;
+    struct text line[LINES] = {{0}}; /* with a blank before each word */
+    add_number(&line[MAPS], (double)targets->n_maps);
+    for (size_t n = 2; n < TARGETS_MIN_ROWS; n++) {
+        add_number(&line[FEW], targets->few[n]);
     }
-    free(text.bytes);
+    add_number(&line[WIDTHS], targets->lowest);
+    for (size_t i = 0; i < targets->n_maps; i++) {
+        const struct target_map *map = &targets->map[i];
+        text_format(&line[MAPS], " %s", map->query);
+        add_number(&line[MAPS], map->half_width);
+        add_number(&line[MAPS], (double)map->n_knots);
+        for (size_t k = 0; k < map->n_knots; k++) {
+            add_number(&line[MAPS], map->score[k]);
+            add_number(&line[MAPS], map->value[k]);
+            add_number(&line[WIDTHS], map->width[k]);
+        }
+    }
+    int status = 0;
+    for (size_t i = 0; i < LINES; i++) {
+        char *text = text_end(&line[i], "targets", err);
+        status = status < 0 || !text ? -1 : model_add(model, err, key[i], "%s", text + 1);
+        free(text);
+    }
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "families/rank/solver/proof_points.h"
 
 #include "common/base/memory.h"
+#include "common/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +45,8 @@ int rank_points_add_pair(struct rank_points *points, uint32_t better, uint32_t w
 
 static int compare_pairs(const void *a, const void *b) {
     const struct rank_pair *x = a, *y = b;
-    return x->better != y->better ? (x->better > y->better) - (x->better < y->better)
-                                  : (x->worse > y->worse) - (x->worse < y->worse);
+    int order = order_integers(x->better, y->better);
+    return order ? order : order_integers(x->worse, y->worse);
 }
 
 void rank_points_sort(struct rank_points *points) {

@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
     MUST(model_read(&model, predictor->name, predictor->model_keys, argv[2], &err));
     MUST(output_open(&output, argv[3], &err));
     MUST(model_write(&model, predictor->name, output, NULL, &err));
-    MUST(output_commit(output, NULL, &err));
+    MUST(output_end(output, 0, &err));
     model_free(&model);
     printf("ok: read and written\n");
     return 0;

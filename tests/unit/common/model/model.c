@@ -47,7 +47,7 @@ static void write_and_read(const struct model *model, struct model *back) {
     struct output *output = NULL;
     MUST(output_open(&output, path, &err));
     MUST(model_write(model, "test", output, NULL, &err));
-    MUST(output_commit(output, NULL, &err));
+    MUST(output_end(output, 0, &err));
     MUST(model_read(back, "test", own_keys, path, &err));
 }
 
