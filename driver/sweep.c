@@ -2,6 +2,7 @@
  * them to the checkpoint file of --resume, and chooses the best point. */
 #include "driver/sweep.h"
 
+#include "common/base/arrays.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
@@ -45,6 +46,7 @@ struct results {
     size_t n_finished_unconverged; /* of the accepted fits */
     double *value, *weight;        /* (grid.n, n_folds, n_measures) */
     size_t n_shown;                /* points whose rows are written */
+    void *block;                   /* all arrays */
 };
 
 void sweep_free(struct sweep *sweep) {
@@ -411,12 +413,11 @@ static int allocate(struct results *results, struct error *err) {
     size_t n = sweep->grid.n, n_folds = results->crossval->folds->n;
     size_t fold_cells = n_folds * sweep->n_measures;
     sweep->value = memory_array(n, sweep->n_measures * sizeof(double), "measures", err);
-    results->value = memory_array(n, fold_cells * sizeof(double), "measures", err);
-    results->weight = memory_array(n, fold_cells * sizeof(double), "measures", err);
-    results->point = memory_zeros(n, sizeof *results->point, "points", err);
-    results->wanted = memory_array(n, sizeof(bool), "points", err);
-    if (!sweep->value || !results->value || !results->weight || !results->point ||
-        !results->wanted) {
+    const struct arrays arrays[] = {
+        ARRAYS(n * fold_cells, double, &results->value, &results->weight),
+        ARRAYS(n, struct point_result, &results->point), ARRAYS(n, bool, &results->wanted)};
+    results->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "measures", err);
+    if (!sweep->value || !results->block) {
         return -1;
     }
     for (size_t i = 0; i < n * sweep->n_measures; i++) {
@@ -434,10 +435,7 @@ static void release(struct results *results) {
     }
     checkpoint_close(results->checkpoint);
     free(results->header);
-    free(results->value);
-    free(results->weight);
-    free(results->point);
-    free(results->wanted);
+    free(results->block);
 }
 
 /* Writes the header, reads the checkpoint file, and writes the rows that are known. */

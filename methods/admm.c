@@ -66,16 +66,12 @@ int admm_create(struct admm *admm, const struct admm_problem *problem, struct er
     size_t n = problem->n, k = problem->k, memory = differences(n, k);
     *admm = (struct admm){.problem = *problem, .rho = 1, .wait = BALANCE};
     admm->K = problem->low ? NULL : memory_array(n, n * sizeof(double), "a factor", err);
-    const struct array_part parts[] = {{&admm->U, n * k},
-                                       {&admm->Z, n * k},
-                                       {&admm->W, n * k},
-                                       {&admm->S, n * k},
-                                       {&admm->Y, memory > 0 ? n * k : 0},
-                                       {&admm->diagonal, n},
-                                       {&admm->spread, n},
-                                       {&admm->bias, k},
-                                       {&admm->before, threads_count(problem->threads) * k}};
-    admm->block = arrays_create(parts, sizeof parts / sizeof parts[0], "coefficients", err);
+    const struct arrays arrays[] = {
+        ARRAYS(n * k, double, &admm->U, &admm->Z, &admm->W, &admm->S),
+        ARRAYS(memory > 0 ? n * k : 0, double, &admm->Y),
+        ARRAYS(n, double, &admm->diagonal, &admm->spread), ARRAYS(k, double, &admm->bias),
+        ARRAYS(threads_count(problem->threads) * k, double, &admm->before)};
+    admm->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "coefficients", err);
     admm->parts = memory_zeros(row_tasks(admm), sizeof *admm->parts, "coefficients", err);
     if (!admm->block || (!admm->K && !problem->low) || !admm->parts ||
         (memory > 0 && anderson_create(&admm->anderson, n * k, memory, err) < 0)) {

@@ -117,9 +117,9 @@ int conditional_gradient_solve(const struct score_map *map, const struct risk *r
     *fit = (struct fit){0};
     size_t n = map->n, d = map->dimension;
     struct state state;
-    const struct array_part parts[] = {
-        {&state.vertex, d}, {&state.s, n}, {&state.vertex_s, n}, {&state.g, n}};
-    double *block = arrays_create(parts, sizeof parts / sizeof parts[0], "scores", err);
+    const struct arrays arrays[] = {ARRAYS(d, double, &state.vertex),
+                                    ARRAYS(n, double, &state.s, &state.vertex_s, &state.g)};
+    double *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores", err);
     state.weights = fit->weights = memory_zeros(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
     int status = block && fit->weights && fit->dual_weights

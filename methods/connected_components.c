@@ -1,6 +1,7 @@
 /* Union-find over blocks of the kernel matrix, which threads compute. */
 #include "methods/connected_components.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "fit/score_map.h"
@@ -141,18 +142,15 @@ int components_find(struct components *parts, const struct problem *problem, siz
     size_t n = problem->n;
     struct score_map map = {0};
     size_t workers = threads_count(problem->threads);
-    struct search search = {.problem = problem,
-                            .block =
-                                memory_array(workers * ROWS, COLUMNS * sizeof(float), "parts", err),
-                            .all = memory_array(n, sizeof *search.all, "parts", err),
-                            .size = memory_array(n, sizeof *search.size, "parts", err),
-                            .parent = memory_array(n, sizeof *search.parent, "parts", err),
-                            .count = memory_array(n, sizeof *search.count, "parts", err)};
+    struct search search = {.problem = problem};
+    const struct arrays arrays[] = {ARRAYS(workers * ROWS * COLUMNS, float, &search.block),
+                                    ARRAYS(n, uint32_t, &search.all, &search.parent, &search.count),
+                                    ARRAYS(n, double, &search.size),
+                                    ARRAYS(workers, struct kernel_scratch *, &search.scratch)};
+    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "parts", err);
     *parts = (struct components){0};
-    search.scratch = memory_zeros(workers, sizeof *search.scratch, "parts", err);
     pthread_mutex_init(&search.mutex, NULL);
-    int status = search.block && search.scratch && search.all && search.size && search.parent &&
-                         search.count && score_map_create(&map, problem, err) == 0 &&
+    int status = block && score_map_create(&map, problem, err) == 0 &&
                          map.diagonal(&map, search.size, err) == 0
                      ? 0
                      : -1;
@@ -169,15 +167,10 @@ int components_find(struct components *parts, const struct problem *problem, siz
     }
     pthread_mutex_destroy(&search.mutex);
     score_map_free(&map);
-    for (size_t w = 0; search.scratch && w < workers; w++) {
+    for (size_t w = 0; block && w < workers; w++) {
         kernel_scratch_free(search.scratch[w]);
     }
-    free(search.scratch);
-    free(search.block);
-    free(search.all);
-    free(search.size);
-    free(search.parent);
-    free(search.count);
+    free(block);
     if (status < 0) {
         components_free(parts);
     }

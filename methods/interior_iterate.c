@@ -56,30 +56,15 @@ static void start_term(struct interior *in) {
 
 static int allocate(struct interior *in, struct error *err) {
     size_t n = in->problem.n, d = in->problem.dimension, groups = in->n_groups;
-    const struct array_part parts[] = {{&in->w, d},
-                                       {&in->g, d},
-                                       {&in->rhs, d},
-                                       {&in->residual, d},
-                                       {&in->best_w, d},
-                                       {&in->dual_residual, d},
-                                       {&in->a, n},
-                                       {&in->s, n},
-                                       {&in->v, n},
-                                       {&in->v_step, n},
-                                       {&in->theta, n},
-                                       {&in->rho, n},
-                                       {&in->best_tied, n},
-                                       {&in->best_a, n},
-                                       {&in->correction, n},
-                                       {&in->t, groups},
-                                       {&in->xi, groups},
-                                       {&in->rest, groups},
-                                       {&in->step, d},
-                                       {&in->a_step, n},
-                                       {&in->a_second, n},
-                                       {&in->t_step, groups},
-                                       {&in->t_second, groups}};
-    in->block = arrays_create(parts, sizeof parts / sizeof parts[0], "a solver", err);
+    const struct arrays arrays[] = {
+        ARRAYS(d, double, &in->w, &in->g, &in->rhs, &in->residual, &in->best_w, &in->dual_residual),
+        ARRAYS(n, double, &in->a, &in->s, &in->v, &in->v_step, &in->theta, &in->rho, &in->best_tied,
+               &in->best_a, &in->correction),
+        ARRAYS(groups, double, &in->t, &in->xi, &in->rest),
+        ARRAYS(d, double, &in->step),
+        ARRAYS(n, double, &in->a_step, &in->a_second),
+        ARRAYS(groups, double, &in->t_step, &in->t_second)};
+    in->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a solver", err);
     in->saved_step = in->block ? memory_array((size_t)(in->t_second - in->step) + groups,
                                               sizeof *in->saved_step, "a solver", err)
                                : NULL;

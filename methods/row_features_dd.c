@@ -2,6 +2,7 @@
  * contraction, see common/double_double/dd.h. */
 #include "methods/row_features_dd.h"
 
+#include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
@@ -464,12 +465,13 @@ static int try_least_norm(const struct row_features *features, const double *w, 
     if (features->groups.n == 0 || n / SPARE < m) {
         return 0;
     }
-    double *Q = memory_array(n, m * sizeof *Q, "coefficients", err);
-    double *R = memory_array(m * m + 2 * m + n, sizeof *R, "coefficients", err);
-    double *other = memory_array(n, 2 * sizeof *other, "coefficients", err), *length = other + n;
-    long double *sum = memory_array(n, sizeof *sum, "coefficients", err);
-    int status = Q && R && other && sum ? 0 : -1;
-    if (status == 0) {
+    double *Q, *R, *other, *length;
+    long double *sum;
+    const struct arrays arrays[] = {
+        ARRAYS(n * m, double, &Q), ARRAYS(m * m + 2 * m + n, double, &R),
+        ARRAYS(n, double, &other, &length), ARRAYS(n, long double, &sum)};
+    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "coefficients", err);
+    if (block) {
         find_lengths(features, length);
         solve_least_norm(features, w, length, Q, R, other);
         if (error_of(features, w, other, length, R, sum) <
@@ -477,11 +479,8 @@ static int try_least_norm(const struct row_features *features, const double *w, 
             memcpy(b, other, n * sizeof *b);
         }
     }
-    free(Q);
-    free(R);
-    free(other);
-    free(sum);
-    return status;
+    free(block);
+    return block ? 0 : -1;
 }
 
 int row_features_coefficients(const struct row_features *features, const double *w, double *b,

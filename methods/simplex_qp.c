@@ -177,9 +177,9 @@ static bool run(struct search *search, double tolerance) {
 int simplex_maximise(size_t p, const double *G, size_t stride, const double *linear,
                      double tolerance, double *mu, bool *settled, struct error *err) {
     struct search search = {.p = p, .stride = stride, .G = G, .linear = linear, .mu = mu};
-    const struct array_part parts[] = {
-        {&search.gradient, p}, {&search.step, p}, {&search.reduced, p * p}};
-    double *block = arrays_create(parts, sizeof parts / sizeof parts[0], "planes", err);
+    const struct arrays arrays[] = {ARRAYS(p, double, &search.gradient, &search.step),
+                                    ARRAYS(p * p, double, &search.reduced)};
+    double *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "planes", err);
     search.is_free = memory_array(p, sizeof *search.is_free, "planes", err);
     search.free = memory_array(p, sizeof *search.free, "planes", err);
     int status = -1;

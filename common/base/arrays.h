@@ -1,4 +1,4 @@
-/* Several arrays of doubles in one block of memory. */
+/* Several arrays in one block of memory. */
 #ifndef COMMON_BASE_ARRAYS_H
 #define COMMON_BASE_ARRAYS_H
 
@@ -6,16 +6,24 @@
 
 #include <stddef.h>
 
-/* An array of n doubles, and the pointer to it that is to be set. */
-struct array_part {
-    double **array;
-    size_t n;
+/* Arrays of n items of one type, and the pointers to them that are to be set. */
+struct arrays {
+    size_t n, size; /* of each array: items, and bytes of an item */
+    void *pointer;  /* (n_arrays) the addresses of the pointers */
+    size_t n_arrays;
 };
 
+/* Arrays of n items of a type; the addresses of their pointers follow. */
+#define ARRAYS(n, type, ...)                                                                       \
+    {                                                                                              \
+        (n), sizeof(type), ADDRESSES(type *, __VA_ARGS__),                                         \
+            sizeof ADDRESSES(type *, __VA_ARGS__) / sizeof(type **)                                \
+    }
+#define ADDRESSES(pointer, ...) ((pointer *[]){__VA_ARGS__})
+
 /* Allocates one block of zeros for all arrays of the list and sets their pointers, in the order of
- * the list; each is aligned to 64 bytes. Returns the block, which the caller frees, or NULL with
- * err set when memory is short: the pointers are then as they were. */
-double *arrays_create(const struct array_part *parts, size_t n_parts, const char *what,
-                      struct error *err);
+ * the list; each array is aligned to 64 bytes. Returns the block, which the caller frees, or NULL
+ * with err set when memory is short: the pointers are then as they were. */
+void *arrays_create(const struct arrays *list, size_t n_list, const char *what, struct error *err);
 
 #endif

@@ -3,7 +3,9 @@
 #include "common/kernel/column_cache.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
+#include "common/base/order.h"
 #include "common/base/sizes.h"
 #include "common/kernel/few_coefficients.h"
 #include "common/kernel/kernel_private.h"
@@ -39,16 +41,18 @@ struct columns {
     size_t n_slots, max_slots, slots_per_slab;
     struct slot *slot; /* (max_slots) */
     float **slab;      /* (max_slots / slots_per_slab + 1) */
+    void *block;       /* these arrays */
     uint64_t calls;
 };
 
 static int allocate(struct columns *columns, struct error *err) {
     size_t slabs = columns->max_slots / columns->slots_per_slab + 1;
-    columns->data_row = memory_array(columns->n, sizeof *columns->data_row, "kernel columns", err);
-    columns->slot_of = memory_array(columns->n, sizeof *columns->slot_of, "kernel columns", err);
-    columns->slot = memory_array(columns->max_slots, sizeof *columns->slot, "kernel columns", err);
-    columns->slab = memory_zeros(slabs, sizeof *columns->slab, "kernel columns", err);
-    return columns->data_row && columns->slot_of && columns->slot && columns->slab ? 0 : -1;
+    const struct arrays arrays[] = {
+        ARRAYS(columns->n, uint32_t, &columns->data_row, &columns->slot_of),
+        ARRAYS(columns->max_slots, struct slot, &columns->slot),
+        ARRAYS(slabs, float *, &columns->slab)};
+    columns->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "kernel columns", err);
+    return columns->block ? 0 : -1;
 }
 
 int column_cache_create(struct columns **columns, const struct problem *problem, size_t cache_bytes,
@@ -81,10 +85,7 @@ void column_cache_free(struct columns *columns) {
     for (size_t s = 0; columns->slab && s < columns->n_slots; s += columns->slots_per_slab) {
         free(columns->slab[s / columns->slots_per_slab]);
     }
-    free(columns->data_row);
-    free(columns->slot_of);
-    free(columns->slot);
-    free(columns->slab);
+    free(columns->block);
     free(columns);
 }
 
@@ -211,10 +212,8 @@ static float *slot_values(const struct columns *columns, size_t slot) {
 
 static int compare_use(const void *a, const void *b) {
     const struct slot *x = a, *y = b;
-    if (x->used != y->used) {
-        return x->used < y->used ? -1 : 1;
-    }
-    return (x->number > y->number) - (x->number < y->number);
+    int order = order_integers(x->used, y->used);
+    return order ? order : order_integers(x->number, y->number);
 }
 
 /* Lists the slots that the current call does not use, least recently used first. The caller frees

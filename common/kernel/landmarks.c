@@ -2,6 +2,7 @@
 #include "common/kernel/landmarks.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/base/sizes.h"
@@ -305,36 +306,30 @@ int landmarks_extend(struct landmarks *landmarks, const double *V, const double 
         return 0;
     }
     struct extension extension = {.k = k};
-    extension.narrow = memory_array(CHUNK, k * sizeof(float), "features", err);
-    extension.part = memory_array(landmarks->width, k * sizeof(float), "features", err);
-    extension.P = memory_zeros(landmarks->width, k * sizeof(double), "features", err);
-    extension.EV = memory_array(landmarks->n, k * sizeof(double), "features", err);
-    extension.G = memory_zeros(k, k * sizeof(double), "features", err);
-    extension.pivot = memory_array(k, sizeof *extension.pivot, "features", err);
-    bool made = extension.narrow && extension.part && extension.P && extension.EV && extension.G &&
-                extension.pivot;
+    const struct arrays arrays[] = {ARRAYS(CHUNK * k, float, &extension.narrow),
+                                    ARRAYS(landmarks->width * k, float, &extension.part),
+                                    ARRAYS(landmarks->width * k, double, &extension.P),
+                                    ARRAYS(landmarks->n * k, double, &extension.EV),
+                                    ARRAYS(k * k, double, &extension.G),
+                                    ARRAYS(k, uint32_t, &extension.pivot)};
+    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "features", err);
     double largest = 0;
     size_t rank = 0;
-    if (made) {
+    if (block) {
         multiply_features(landmarks, V, &extension);
         subtract_features(landmarks, V, KV, &extension);
     }
-    for (size_t c = 0; made && c < k; c++) {
+    for (size_t c = 0; block && c < k; c++) {
         largest = fmax(largest, extension.G[c * k + c]);
     }
-    int status = !made         ? -1
+    int status = !block        ? -1
                  : largest > 0 ? cholesky_pivoted(extension.G, k, MIN_PIVOT * largest, &rank,
                                                   extension.pivot, err)
                                : 0;
     if (status == 0) {
         append(landmarks, &extension, rank);
     }
-    free(extension.narrow);
-    free(extension.part);
-    free(extension.P);
-    free(extension.EV);
-    free(extension.G);
-    free(extension.pivot);
+    free(block);
     return status;
 }
 

@@ -185,10 +185,10 @@ static int make_columns(struct low_rank *low, const struct gram *gram, const uin
                         const struct low_rank_goal *goal, struct error *err) {
     struct growth growth = {.low = low, .gram = gram};
     uint32_t *index = memory_array(low->n, sizeof *index, "columns", err);
-    const struct array_part parts[] = {{&growth.own, BLOCK * low->width},
-                                       {&growth.T, (size_t)BLOCK * BLOCK},
-                                       {&growth.K, low->n * BLOCK}};
-    double *block = arrays_create(parts, sizeof parts / sizeof parts[0], "columns", err);
+    const struct arrays arrays[] = {ARRAYS(BLOCK * low->width, double, &growth.own),
+                                    ARRAYS((size_t)BLOCK * BLOCK, double, &growth.T),
+                                    ARRAYS(low->n * BLOCK, double, &growth.K)};
+    double *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "columns", err);
     growth.error = memory_zeros(threads_count(low->threads), sizeof *growth.error, "columns", err);
     growth.rows = index;
     int status = index && block && growth.error ? 0 : -1;
@@ -214,13 +214,12 @@ int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_
                     struct threads *threads, struct error *err) {
     size_t width = goal->max_rank + 1; /* one more for a constant */
     *low = (struct low_rank){.n = n, .width = width, .k = goal->k, .threads = threads};
-    const struct array_part parts[] = {{&low->L, n * width},
-                                       {&low->rest, n},
-                                       {&low->inverse, n},
-                                       {&low->M, width * width},
-                                       {&low->scaled, threads_count(threads) * CHUNK * BLOCK},
-                                       {&low->sum, width * goal->k}};
-    low->block = arrays_create(parts, sizeof parts / sizeof parts[0], "columns", err);
+    const struct arrays arrays[] = {
+        ARRAYS(n * width, double, &low->L), ARRAYS(n, double, &low->rest, &low->inverse),
+        ARRAYS(width * width, double, &low->M),
+        ARRAYS(threads_count(threads) * CHUNK * BLOCK, double, &low->scaled),
+        ARRAYS(width * goal->k, double, &low->sum)};
+    low->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "columns", err);
     low->pivot = memory_array(width, sizeof *low->pivot, "columns", err);
     low->narrow = memory_array(goal->k > 0 ? n : 0, width * sizeof(float), "columns", err);
     low->right = memory_array(n, goal->k * sizeof(float), "columns", err);

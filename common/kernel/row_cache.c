@@ -2,6 +2,7 @@
  * first. A row costs n kernel values when it is not in the cache. */
 #include "common/kernel/row_cache.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/kernel/kernel_private.h"
 #include "common/kernel/table.h"
@@ -34,6 +35,7 @@ struct rows {
     size_t used, max_used; /* number of values cached, and its maximum */
     size_t n_cached;
     float *whole; /* (n) work */
+    void *block;  /* these arrays */
     bool copies;  /* copies dense rows into the current order: products read them fastest one after
                    the other */
     struct data ordered_data; /* the copy; values are allocated at first use */
@@ -43,13 +45,11 @@ struct rows {
 
 static int allocate(struct rows *rows, struct error *err) {
     size_t n = rows->n;
-    rows->order = memory_array(n, sizeof *rows->order, "kernel rows", err);
-    rows->data_row = memory_array(n, sizeof *rows->data_row, "kernel rows", err);
-    rows->row = memory_zeros(n, sizeof *rows->row, "kernel rows", err);
-    rows->whole = memory_array(n, sizeof(float), "a kernel row", err);
-    return rows->order && rows->data_row && rows->row && rows->whole
-               ? kernel_scratch_create(&rows->scratch, err)
-               : -1;
+    const struct arrays arrays[] = {ARRAYS(n, uint32_t, &rows->order, &rows->data_row),
+                                    ARRAYS(n, struct row, &rows->row),
+                                    ARRAYS(n, float, &rows->whole)};
+    rows->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "kernel rows", err);
+    return rows->block ? kernel_scratch_create(&rows->scratch, err) : -1;
 }
 
 int row_cache_create(struct rows **rows, const struct problem *problem, size_t cache_bytes,
@@ -97,10 +97,7 @@ void row_cache_free(struct rows *rows) {
     kernel_rows_free(&rows->ordered);
     kernel_rows_free(&rows->own);
     kernel_scratch_free(rows->scratch);
-    free(rows->order);
-    free(rows->data_row);
-    free(rows->row);
-    free(rows->whole);
+    free(rows->block);
     free(rows);
 }
 

@@ -1,6 +1,7 @@
 /* Fit of the scale by Newton's method on its logarithm, safeguarded by bisection. */
 #include "families/mc/frontend/probability.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 
 #include <math.h>
@@ -134,20 +135,20 @@ int mc_probability_fit(double *scale, const struct held_out *folds, size_t n_fol
                        const struct labels *labels, struct error *err) {
     const struct data *data = folds[0].data;
     size_t n = data->n_rows, k = labels->names.n;
-    struct rows rows = {.k = k,
-                        .scores = memory_array(n, sizeof *rows.scores, "scores", err),
-                        .n_scores = memory_array(n, sizeof *rows.n_scores, "scores", err),
-                        .own = memory_array(n, sizeof *rows.own, "scores", err),
-                        .class = memory_array(n, sizeof *rows.class, "scores", err),
-                        .count = memory_zeros(k, sizeof *rows.count, "scores", err),
-                        .p = memory_array(k, sizeof *rows.p, "scores", err)};
-    uint32_t *map = memory_array(data->names.n, sizeof *map, "labels", err);
-    uint32_t *column = memory_array(k, sizeof *column, "labels", err);
-    bool *held = memory_array(n, sizeof *held, "rows", err);
-    bool *present = memory_array(k, sizeof *present, "labels", err);
+    struct rows rows = {.k = k};
+    uint32_t *map, *column;
+    bool *held, *present;
+    const struct arrays arrays[] = {ARRAYS(n, const double *, &rows.scores),
+                                    ARRAYS(n, uint32_t, &rows.n_scores, &rows.own, &rows.class),
+                                    ARRAYS(k, uint64_t, &rows.count),
+                                    ARRAYS(k, uint32_t, &column),
+                                    ARRAYS(k, double, &rows.p),
+                                    ARRAYS(data->names.n, uint32_t, &map),
+                                    ARRAYS(n, bool, &held),
+                                    ARRAYS(k, bool, &present)};
+    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores", err);
     int status = -1;
-    if (rows.scores && rows.n_scores && rows.own && rows.class && rows.count && rows.p && map &&
-        column && held && present) {
+    if (block) {
         labels_map(labels, &data->names, map);
         for (size_t fold = 0; fold < n_folds; fold++) {
             add_fold(&rows, &folds[fold], labels, map, held, present, column);
@@ -158,15 +159,6 @@ int mc_probability_fit(double *scale, const struct held_out *folds, size_t n_fol
                                         "fit probabilities to");
         *scale = status == 0 ? minimise(&rows) : 1;
     }
-    free(rows.scores);
-    free(rows.n_scores);
-    free(rows.own);
-    free(rows.class);
-    free(rows.count);
-    free(rows.p);
-    free(map);
-    free(column);
-    free(held);
-    free(present);
+    free(block);
     return status;
 }

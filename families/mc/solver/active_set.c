@@ -48,11 +48,9 @@ void mc_active_free(struct mc_active *active) {
     }
     free(active->row);
     free(active->direction);
-    free(active->gradient);
-    free(active->effect);
+    free(active->work);
     factor_free(&active->factor);
-    free(active->K);
-    free(active->index);
+    free(active->K_block);
     free(active->alpha);
     free(active->slack);
     free(active);

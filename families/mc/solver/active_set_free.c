@@ -1,6 +1,8 @@
 /* The free set of an active-set iteration: the choice of the variables, their effects on the
  * coefficients, and the (negative) Hessian of the dual in them. */
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
+#include "common/base/order.h"
 #include "common/kernel/gram.h"
 #include "common/linear_algebra/cholesky.h"
 #include "families/mc/solver/active_set_private.h"
@@ -153,11 +155,6 @@ static size_t simplex_directions(struct mc_active *active, struct free_row *row,
 
 /* ---- the limit of free variables ---- */
 
-static int compare_gains(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 /* Stores a row with directions first .. end as row number `rows`, if it has any. Returns the new
  * number of rows. */
 static size_t put_row(struct mc_active *active, size_t rows, struct free_row row, size_t first,
@@ -201,8 +198,8 @@ static int keep_best(struct mc_active *active, size_t max, struct error *err) {
     for (size_t t = 0; t < n; t++) {
         gain[t] = active->direction[t].gain;
     }
-    qsort(gain, n, sizeof *gain, compare_gains);
-    double min = gain[max - 1];
+    qsort(gain, n, sizeof *gain, order_double);
+    double min = gain[n - max];
     free(gain);
     keep_largest(active, min, max);
     return 0;
@@ -242,26 +239,22 @@ int mc_active_choose(struct mc_active *active, const struct mc_active_iteration 
 static int reserve(struct mc_active *active, struct error *err) {
     size_t n = active->n_directions, rows = active->n_rows;
     if (n > active->work_room) {
-        free(active->gradient);
-        free(active->effect);
-        active->gradient = memory_array(n, 4 * sizeof(double), "a free set", err);
-        active->effect = memory_array(n, sizeof *active->effect, "a free set", err);
-        active->work_room = active->gradient && active->effect ? n : 0;
+        free(active->work);
+        const struct arrays arrays[] = {
+            ARRAYS(n, double, &active->gradient, &active->step, &active->decrease, &active->ridge),
+            ARRAYS(n, struct effect, &active->effect)};
+        active->work = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a free set", err);
+        active->work_room = active->work ? n : 0;
     }
     if (rows > active->K_room) {
-        free(active->K);
-        free(active->index);
-        active->K = memory_array(rows, rows * sizeof(double), "a free set", err);
-        active->index = memory_array(rows, sizeof(uint32_t), "a free set", err);
-        active->K_room = active->K && active->index ? rows : 0;
+        free(active->K_block);
+        const struct arrays arrays[] = {ARRAYS(rows * rows, double, &active->K),
+                                        ARRAYS(rows, uint32_t, &active->index)};
+        active->K_block =
+            arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a free set", err);
+        active->K_room = active->K_block ? rows : 0;
     }
-    if (n > active->work_room || rows > active->K_room) {
-        return -1;
-    }
-    active->step = active->gradient + active->work_room;
-    active->decrease = active->step + active->work_room;
-    active->ridge = active->decrease + active->work_room;
-    return 0;
+    return n > active->work_room || rows > active->K_room ? -1 : 0;
 }
 
 int mc_active_open(struct mc_active *active, const struct mc_active_iteration *iteration,

@@ -52,11 +52,13 @@ struct mc_active {
     double *gradient, *step, *decrease, *ridge;
     struct effect *effect;
     size_t work_room;
+    void *work; /* these arrays */
 
     struct factor factor;
     double *K;       /* (n_rows, n_rows) at the rows of the free set */
     uint32_t *index; /* (n_rows) */
     size_t K_room;
+    void *K_block;         /* both */
     double *alpha, *slack; /* (k), (k + 1) of a row */
 };
 

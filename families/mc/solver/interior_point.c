@@ -2,6 +2,7 @@
 #include "families/mc/solver/interior_point.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/base/threads.h"
@@ -48,6 +49,7 @@ struct mc_interior {
     double *curvature;  /* (n, k (k + 1) / 2) curvature of each row by two classes */
     double *block_rows; /* (workers, 2 BLOCK_ROWS d) */
     double *H;          /* (k d, k d), lower half */
+    void *block;        /* all arrays except H */
     struct interior *interior;
     struct interior_fit fit;
 };
@@ -215,45 +217,28 @@ double mc_interior_work(const struct mc_task *task) {
 static void release(struct mc_interior *mc) {
     interior_close(mc->interior);
     row_features_free(&mc->own);
-    free(mc->X);
-    free(mc->row);
-    free(mc->first);
-    free(mc->cost);
-    free(mc->counted);
-    free(mc->margin);
-    free(mc->S);
-    free(mc->a);
-    free(mc->w);
-    free(mc->alpha);
-    free(mc->curvature);
-    free(mc->block_rows);
+    free(mc->block);
     free(mc->H);
 }
 
 static int allocate(struct mc_interior *mc, struct error *err) {
     size_t n = mc->n, k = mc->k, d = mc->d, m = mc->n_hinges, pairs = k * (k + 1) / 2;
     size_t workers = threads_count(mc->task->problem->threads);
-    mc->X = memory_array(n, d * sizeof(double), "rows", err);
-    mc->row = memory_array(m, 2 * sizeof(uint32_t), "hinges", err);
-    mc->class = mc->row ? mc->row + m : NULL;
-    mc->first = memory_array(n + 1, sizeof(uint32_t), "hinges", err);
-    mc->cost = memory_array(larger(n, m), sizeof(double), "costs", err);
-    mc->counted = memory_array(k * d, sizeof(double), "weights", err);
-    mc->margin = memory_array(n, sizeof(double), "margins", err);
-    mc->S = memory_array(n, k * sizeof(double), "scores", err);
-    mc->a = memory_array(m, sizeof(double), "dual variables", err);
-    mc->w = memory_array(k * d, sizeof(double), "weights", err);
-    mc->alpha = memory_array(2 * k, sizeof(double), "a block", err);
-    mc->curvature = memory_array(n, pairs * sizeof(double), "curvatures", err);
-    mc->block_rows = memory_array(workers, 2 * BLOCK_ROWS * d * sizeof(double), "rows", err);
+    const struct arrays arrays[] = {ARRAYS(n * d, double, &mc->X),
+                                    ARRAYS(m, uint32_t, &mc->row, &mc->class),
+                                    ARRAYS(n + 1, uint32_t, &mc->first),
+                                    ARRAYS(larger(n, m), double, &mc->cost),
+                                    ARRAYS(k * d, double, &mc->counted, &mc->w),
+                                    ARRAYS(n, double, &mc->margin),
+                                    ARRAYS(n * k, double, &mc->S),
+                                    ARRAYS(m, double, &mc->a),
+                                    ARRAYS(k, double, &mc->alpha, &mc->u),
+                                    ARRAYS(n * pairs, double, &mc->curvature),
+                                    ARRAYS(workers * 2 * BLOCK_ROWS * d, double, &mc->block_rows)};
+    mc->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "hinges", err);
     /* zeros: cluster_sum reads both halves */
     mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system", err);
-    if (!mc->X || !mc->row || !mc->first || !mc->cost || !mc->counted || !mc->margin || !mc->S ||
-        !mc->alpha || !mc->a || !mc->w || !mc->curvature || !mc->block_rows || !mc->H) {
-        return -1;
-    }
-    mc->u = mc->alpha + k;
-    return 0;
+    return mc->block && mc->H ? 0 : -1;
 }
 
 static void fill_row(const struct mc_interior *mc, size_t i, double *row) {

@@ -51,7 +51,7 @@ double mc_kernel_admm_work(const struct mc_kernel_descent *descent) {
 
 void mc_admm_free(struct mc_admm *admm) {
     for (size_t w = 0; w < admm->n_workers; w++) {
-        mc_kernel_steps_free(&admm->worker[w]);
+        free(admm->worker[w].steps);
     }
     free(admm->worker);
     free(admm->dense);

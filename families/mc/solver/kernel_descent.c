@@ -3,6 +3,7 @@
 #include "families/mc/solver/kernel_descent.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "families/mc/solver/kernel_descent_private.h"
@@ -323,15 +324,13 @@ bool mc_kernel_is_slow(const struct mc_kernel_descent *descent) {
 
 static int allocate(struct mc_kernel_descent *descent, struct error *err) {
     size_t n = descent->n, k = descent->k;
-    descent->row_cap = memory_array(n, sizeof(double), "costs", err);
-    descent->q = memory_array(n, sizeof(double), "norms", err);
-    descent->F = memory_zeros(n, k * sizeof(double), "scores", err);
-    descent->B = memory_zeros(n, k * sizeof(double), "coefficients", err);
-    descent->candidate = memory_array(n, sizeof *descent->candidate, "gains", err);
-    descent->set = memory_array(n, sizeof *descent->set, "a working set", err);
-    descent->updated = memory_zeros(n, sizeof *descent->updated, "scores", err);
-    return !descent->row_cap || !descent->q || !descent->F || !descent->B || !descent->candidate ||
-                   !descent->set || !descent->updated || mc_kernel_steps_create(descent, err) < 0 ||
+    const struct arrays arrays[] = {ARRAYS(n, double, &descent->row_cap, &descent->q),
+                                    ARRAYS(n * k, double, &descent->F, &descent->B),
+                                    ARRAYS(n, struct candidate, &descent->candidate),
+                                    ARRAYS(n, uint32_t, &descent->set),
+                                    ARRAYS(n, bool, &descent->updated)};
+    descent->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores", err);
+    return !descent->block || mc_kernel_steps_create(descent, err) < 0 ||
                    mc_alpha_create(&descent->alpha, n, k, err) < 0
                ? -1
                : 0;
@@ -382,13 +381,7 @@ void mc_kernel_free(struct mc_kernel_descent *descent) {
     column_cache_free(descent->columns);
     mc_alpha_free(&descent->alpha);
     mc_active_free(descent->active);
-    mc_kernel_steps_free(descent);
-    free(descent->row_cap);
-    free(descent->q);
-    free(descent->F);
-    free(descent->B);
-    free(descent->updated);
-    free(descent->candidate);
-    free(descent->set);
+    free(descent->steps);
+    free(descent->block);
     free(descent);
 }

@@ -58,13 +58,13 @@ struct mc_kernel_descent {
     struct landmarks landmarks; /* of joint steps; empty before the first, and after the last */
     double *average;            /* (2, n, k) a primal point: coefficients, scores; NULL: none */
     double average_primal;      /* its primal */
+    void *block, *steps;        /* the arrays (n) and (n, k) but K; those for steps */
 };
 
 /* ---- working sets (kernel_working_set.c) ---- */
 
-/* Allocates the arrays for steps. The caller calls mc_kernel_steps_free, also after a failure. */
+/* Allocates the arrays for steps, in descent->steps. -1: no memory. */
 int mc_kernel_steps_create(struct mc_kernel_descent *descent, struct error *err);
-void mc_kernel_steps_free(struct mc_kernel_descent *descent);
 
 /* Fills descent->candidate, sorted by decreasing gain, with the rows whose step would gain and
  * those with a free alpha. Returns their number. */

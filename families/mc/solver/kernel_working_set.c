@@ -3,8 +3,10 @@
  * matrix K_SS in float. The changes of the scores since the set was chosen are summed in float:
  * they are small at the end, where precision matters. Changes are delayed and added in blocks, so
  * that K_SS passes through the cache once for many steps. */
+#include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
+#include "common/base/order.h"
 #include "common/base/sizes.h"
 #include "common/kernel/add_rows.h"
 #include "families/mc/solver/kernel_descent_private.h"
@@ -48,27 +50,18 @@ static const float MIN_PREFERENCE = 0.05F, RATE = 0.2F;
 /* ---- steps ---- */
 
 int mc_kernel_steps_create(struct mc_kernel_descent *descent, struct error *err) {
-    descent->blocks = memory_array(1, sizeof *descent->blocks, "a block", err);
-    if (!descent->blocks) {
+    const struct double_blocks blocks = double_blocks_of(&descent->task->shape);
+    double *v;
+    const struct arrays arrays[] = {
+        ARRAYS(1, struct double_blocks, &descent->blocks),
+        ARRAYS(blocks.width, double, &v, &descent->s, &descent->row, &descent->u)};
+    descent->steps = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a block", err);
+    if (!descent->steps) {
         return -1;
     }
-    *descent->blocks = double_blocks_of(&descent->task->shape);
-    size_t width = descent->blocks->width;
-    descent->blocks->v = memory_zeros(width, sizeof(double), "a block", err);
-    descent->s = memory_zeros(width, sizeof(double), "a block", err);
-    descent->row = memory_zeros(width, sizeof(double), "a block", err);
-    descent->u = memory_zeros(width, sizeof(double), "a block", err);
-    return descent->blocks->v && descent->s && descent->row && descent->u ? 0 : -1;
-}
-
-void mc_kernel_steps_free(struct mc_kernel_descent *descent) {
-    if (descent->blocks) {
-        free(descent->blocks->v);
-    }
-    free(descent->blocks);
-    free(descent->s);
-    free(descent->row);
-    free(descent->u);
+    *descent->blocks = blocks;
+    descent->blocks->v = v;
+    return 0;
 }
 
 DISPATCH double mc_kernel_step(struct mc_kernel_descent *descent, size_t y, double cap,
@@ -88,11 +81,6 @@ static int compare_gains(const void *a, const void *b) {
     /* for equal gains, as all are at first, a hash of the row: not the first classes of the file */
     uint32_t i = x->row * UINT32_C(2654435761), j = y->row * UINT32_C(2654435761);
     return (i > j) - (i < j);
-}
-
-static int compare_rows(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
 }
 
 size_t mc_kernel_list(struct mc_kernel_descent *descent) {
@@ -132,7 +120,7 @@ size_t mc_kernel_choose(struct mc_kernel_descent *descent, size_t n, size_t max)
             }
         }
     }
-    qsort(descent->set, m, sizeof *descent->set, compare_rows);
+    qsort(descent->set, m, sizeof *descent->set, order_uint32);
     return m;
 }
 

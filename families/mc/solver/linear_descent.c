@@ -3,6 +3,7 @@
  * linear_sweep_real.h, linear_bounds_real.h and linear_distributed_real.h, compiled for both. */
 #include "families/mc/solver/linear_descent.h"
 
+#include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
@@ -76,7 +77,8 @@ struct mc_linear {
     double bias;
     double *q;          /* (n) |x|^2 with the constant feature */
     double *row_cap;    /* (n) C of each row */
-    uint32_t *identity; /* (n_features) 0, 1, ..: columns of dense rows; NULL: rows are sparse */
+    uint32_t *identity; /* (n_features) 0, 1, ..: columns, if rows are dense */
+    void *block;        /* these arrays and the next */
     uint32_t *changed;  /* (k) work */
     double *u, *to;     /* (k) work */
     double cost;        /* C of alpha; 0 before the first solve */
@@ -102,7 +104,7 @@ struct mc_linear {
 /* Row i, with columns if it is dense, too. */
 static inline struct stored_row mc_linear_row(const struct mc_linear *linear, size_t i) {
     struct stored_row row = data_stored(linear->data, i);
-    row.column = linear->identity ? linear->identity : row.column;
+    row.column = row.column ? row.column : linear->identity;
     return row;
 }
 
@@ -263,22 +265,18 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
     made->n_features = data->n_features;
     made->y = task->y;
     made->bias = task->bias;
-    made->q = memory_array(made->n, sizeof(double), "norms", err);
-    made->row_cap = memory_array(made->n, sizeof(double), "costs", err);
-    made->changed = memory_array(made->shape.k, sizeof(uint32_t), "a block", err);
-    made->u = memory_array(made->shape.k, 2 * sizeof(double), "a block", err);
-    made->to = made->u ? made->u + made->shape.k : NULL;
-    if (!data->row_start) {
-        made->identity = memory_array(made->n_features, sizeof(uint32_t), "columns", err);
-    }
-    if (!made->q || !made->row_cap || !made->changed || !made->u ||
-        (!data->row_start && !made->identity) ||
-        mc_alpha_create(&made->alpha, made->n, made->shape.k, err) < 0 ||
+    size_t n_identity = data->row_start ? 0 : made->n_features;
+    const struct arrays arrays[] = {ARRAYS(made->n, double, &made->q, &made->row_cap),
+                                    ARRAYS(made->shape.k, uint32_t, &made->changed),
+                                    ARRAYS(made->shape.k, double, &made->u, &made->to),
+                                    ARRAYS(n_identity, uint32_t, &made->identity)};
+    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "rows", err);
+    if (!made->block || mc_alpha_create(&made->alpha, made->n, made->shape.k, err) < 0 ||
         mc_sampling_create(&made->sampling, made->n, MIN_PREFERENCE, RATE, task->seed, err) < 0) {
         mc_linear_free(made);
         return -1;
     }
-    for (size_t f = 0; made->identity && f < made->n_features; f++) {
+    for (size_t f = 0; f < n_identity; f++) {
         made->identity[f] = (uint32_t)f;
     }
     for (size_t i = 0; i < made->n; i++) {
@@ -301,11 +299,7 @@ void mc_linear_free(struct mc_linear *linear) {
     if (!linear) {
         return;
     }
-    free(linear->q);
-    free(linear->row_cap);
-    free(linear->identity);
-    free(linear->changed);
-    free(linear->u);
+    free(linear->block);
     mc_alpha_free(&linear->alpha);
     mc_alpha_free(&linear->before);
     mc_alpha_free(&linear->last);

@@ -1,6 +1,7 @@
 /* The descent for one type of W: included by linear_descent.c, once for float and once for double,
  * with REAL, SIGNED and NAME(x) defined. Private to that file. */
 
+#include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "families/mc/solver/row_step_real.h"
 
@@ -20,6 +21,7 @@ struct NAME(descent) {
     REAL *own;    /* the part of this process in the last step */
     double *step; /* (n_features + 1, k), and one number: the sum of the steps of all processes */
     double extrapolation; /* as a multiple of the last step */
+    void *block;          /* all arrays */
 };
 
 /* s[0 .. vectors) += x'W for these classes. `chains` independent sums hide the latency of
@@ -163,59 +165,26 @@ static inline REAL NAME(at_most)(double value) {
 static int NAME(descent_create)(struct NAME(descent) * descent, const struct mc_linear *linear,
                                 struct error *err) {
     const struct mc_shape *shape = &linear->shape;
-    size_t width = NAME(width_of)(shape->k);
-    *descent = (struct NAME(descent)){
-        .blocks = NAME(blocks_of)(shape),
-        .W = memory_zeros(linear->n_features + (size_t)1, width * sizeof(REAL), "weights", err),
-        .s = memory_zeros(width, sizeof(REAL), "a block", err),
-        .alpha = memory_zeros(width, sizeof(REAL), "a block", err),
-        .u = memory_zeros(width, sizeof(REAL), "a block", err),
-        .row = memory_zeros(width, sizeof(double), "a block", err),
-        .factor = 1};
-    descent->blocks.v = memory_zeros(width, sizeof(REAL), "a block", err);
-    if (linear->weights) {
-        descent->mean =
-            memory_zeros(linear->n_features + (size_t)1, width * sizeof(REAL), "weights", err);
-        if (!descent->mean) {
-            return -1;
-        }
-    }
-    if (!linear->cluster && linear->alpha.dense) {
-        descent->alphas = memory_zeros(linear->n, width * sizeof(REAL), "dual variables", err);
-        if (!descent->alphas) {
-            return -1;
-        }
-    }
-    if (linear->cluster) {
-        size_t rows = linear->n_features + (size_t)1;
-        descent->common = memory_zeros(rows, width * sizeof(REAL), "weights", err);
-        descent->start = memory_zeros(rows, width * sizeof(REAL), "weights", err);
-        descent->own = memory_zeros(rows, width * sizeof(REAL), "weights", err);
-        descent->step = memory_array(rows * shape->k + 1, sizeof(double), "weights", err);
-        if (!descent->common || !descent->start || !descent->own || !descent->step) {
-            return -1;
-        }
-    }
-    return descent->blocks.v && descent->W && descent->s && descent->alpha && descent->u &&
-                   descent->row
-               ? 0
-               : -1;
+    size_t width = NAME(width_of)(shape->k), rows = linear->n_features + (size_t)1;
+    size_t shared = linear->cluster ? rows : 0, means = linear->weights ? rows : 0;
+    size_t alphas = !linear->cluster && linear->alpha.dense ? linear->n : 0;
+    *descent = (struct NAME(descent)){.blocks = NAME(blocks_of)(shape), .factor = 1};
+    const struct arrays arrays[] = {
+        ARRAYS(rows * width, REAL, &descent->W),
+        ARRAYS(width, REAL, &descent->s, &descent->alpha, &descent->u, &descent->blocks.v),
+        ARRAYS(width, double, &descent->row),
+        ARRAYS(means * width, REAL, &descent->mean),
+        ARRAYS(alphas * width, REAL, &descent->alphas),
+        ARRAYS(shared * width, REAL, &descent->common, &descent->start, &descent->own),
+        ARRAYS(shared * shape->k + 1, double, &descent->step)};
+    descent->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "weights", err);
+    descent->mean = means > 0 ? descent->mean : NULL;
+    descent->alphas = alphas > 0 ? descent->alphas : NULL;
+    return descent->block ? 0 : -1;
 }
 
-/* Frees the state and sets it to 0. */
 static void NAME(descent_free)(struct NAME(descent) * descent) {
-    free(descent->blocks.v);
-    free(descent->W);
-    free(descent->mean);
-    free(descent->s);
-    free(descent->alpha);
-    free(descent->alphas);
-    free(descent->u);
-    free(descent->row);
-    free(descent->common);
-    free(descent->start);
-    free(descent->own);
-    free(descent->step);
+    free(descent->block);
     *descent = (struct NAME(descent)){0};
 }
 

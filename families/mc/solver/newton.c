@@ -2,6 +2,7 @@
 #include "families/mc/solver/newton.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/kernel/linear.h"
@@ -47,6 +48,7 @@ struct newton {
     double *right;                      /* (size) */
     size_t *term;                       /* (k) */
     double squared_norm, value;         /* |w|^2, smooth risk */
+    void *block;                        /* all arrays except H */
 };
 
 /* s (n, k) = X W. */
@@ -254,44 +256,24 @@ static const struct huber_steps STEPS = {.evaluate = evaluate,
 
 static int allocate(struct newton *newton, struct mc_fit *fit, struct error *err) {
     size_t size = newton->size, m = newton->n * newton->k;
-    newton->w = memory_zeros(size, sizeof(double), "weights", err);
-    newton->gradient = memory_array(size, sizeof(double), "weights", err);
-    newton->step = memory_array(size, sizeof(double), "weights", err);
-    newton->dual = memory_array(size, sizeof(double), "weights", err);
-    newton->best_dual_w = memory_zeros(size, sizeof(double), "weights", err);
-    newton->right = memory_array(size, sizeof(double), "weights", err);
-    newton->s = memory_array(m, sizeof(double), "scores", err);
-    newton->g = memory_array(m, sizeof(double), "scores", err);
-    newton->q = memory_array(m, sizeof(double), "scores", err);
-    newton->trial = memory_array(m, sizeof(double), "scores", err);
+    const struct arrays arrays[] = {
+        ARRAYS(size, double, &newton->w, &newton->gradient, &newton->step, &newton->dual,
+               &newton->best_dual_w, &newton->right),
+        ARRAYS(m, double, &newton->s, &newton->g, &newton->q, &newton->trial),
+        ARRAYS(newton->d, double, &newton->x), ARRAYS(newton->k + 1, size_t, &newton->term)};
+    newton->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "weights", err);
     newton->H = memory_array(size, size * sizeof(double), "Hessian", err);
-    newton->x = memory_array(newton->d, sizeof(double), "a row", err);
-    newton->term = memory_array(newton->k + 1, sizeof(size_t), "a row", err);
     fit->weights = memory_array(size, sizeof(double), "weights", err);
     fit->bias =
         newton->task->bias > 0 ? memory_array(newton->k, sizeof(double), "bias", err) : NULL;
-    bool all = newton->w && newton->gradient && newton->step && newton->dual &&
-               newton->best_dual_w && newton->right && newton->s && newton->g && newton->q &&
-               newton->trial && newton->H && newton->x && newton->term && fit->weights &&
-               (newton->task->bias <= 0 || fit->bias);
+    bool all = newton->block && newton->H && fit->weights && (newton->task->bias <= 0 || fit->bias);
     return all && mc_smooth_create(&newton->smooth, newton->task, err) == 0 ? 0 : -1;
 }
 
 static void release(struct newton *newton) {
-    free(newton->w);
-    free(newton->gradient);
-    free(newton->step);
-    free(newton->dual);
-    free(newton->best_dual_w);
+    free(newton->block);
     mc_alpha_free(&newton->best_alpha);
-    free(newton->right);
-    free(newton->s);
-    free(newton->g);
-    free(newton->q);
-    free(newton->trial);
     free(newton->H);
-    free(newton->x);
-    free(newton->term);
     mc_smooth_free(&newton->smooth);
 }
 

@@ -2,6 +2,7 @@
 #include "families/ml/solver/admm.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
@@ -37,6 +38,7 @@ struct ml_admm {
     double *product;             /* (n, q) K Z, with the bias */
     double *score;               /* (workers, q) */
     double *losses;              /* (tasks) */
+    void *block;                 /* all arrays of numbers */
     const double *loss_scores;   /* scores at which losses are summed */
 
     /* the best points */
@@ -111,17 +113,16 @@ static int allocate(struct ml_admm *admm, struct error *err) {
     if (admm_create(&admm->method, &problem, err) < 0) {
         return -1;
     }
-    admm->conjugate = memory_zeros(n, sizeof(double), "dual variables", err);
-    admm->product = memory_zeros(3 * n, q * sizeof(double), "coefficients", err);
-    admm->bias = memory_zeros(1 + workers, q * sizeof(double), "coefficients", err);
-    admm->losses = memory_zeros(n / TASK_ROWS + 1, sizeof(double), "losses", err);
+    const struct arrays arrays[] = {
+        ARRAYS(n, double, &admm->conjugate),
+        ARRAYS(n * q, double, &admm->product, &admm->coefficients, &admm->dual),
+        ARRAYS(q, double, &admm->bias), ARRAYS(workers * q, double, &admm->score),
+        ARRAYS(n / TASK_ROWS + 1, double, &admm->losses)};
+    admm->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "coefficients", err);
     admm->scratch = memory_zeros(workers, sizeof *admm->scratch, "work of rows", err);
-    if (!admm->conjugate || !admm->product || !admm->bias || !admm->losses || !admm->scratch) {
+    if (!admm->block || !admm->scratch) {
         return -1;
     }
-    admm->coefficients = admm->product + n * q;
-    admm->dual = admm->coefficients + n * q;
-    admm->score = admm->bias + q;
     for (size_t w = 0; w < workers; w++) {
         if (ml_scratch_create(&admm->scratch[w], (uint32_t)q, err) < 0) {
             return -1;
@@ -183,10 +184,7 @@ void ml_admm_free(struct ml_admm *admm) {
     }
     admm_free(&admm->method);
     free(admm->scratch);
-    free(admm->conjugate);
-    free(admm->product);
-    free(admm->bias);
-    free(admm->losses);
+    free(admm->block);
     free(admm);
 }
 

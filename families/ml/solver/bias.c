@@ -1,6 +1,7 @@
 /* Balances the dual point of a free bias (bias.h). */
 #include "families/ml/solver/bias.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 
@@ -111,6 +112,7 @@ struct balancing {
     uint32_t *other;   /* (q) its labels that are not relevant */
     double *flow;      /* (q, q) */
     double *remaining; /* (q, q) remaining share of each flow */
+    void *block;       /* all arrays */
 };
 
 /* Loads the row's alpha and its labels that are not relevant. */
@@ -205,11 +207,11 @@ static int allocate(struct balancing *balancing, struct error *err) {
         struct ml_block block = ml_rows_block(rows, i, ML_HINGE, 1);
         pairs = larger(pairs, (size_t)block.n_relevant * (block.q - block.n_relevant));
     }
-    balancing->alpha = memory_array(pairs, sizeof(double), "pairs", err);
-    balancing->other = memory_array(q, sizeof(uint32_t), "labels", err);
-    balancing->flow = memory_zeros(q * q, sizeof(double), "flows", err);
-    balancing->remaining = memory_array(q * q, sizeof(double), "flows", err);
-    return balancing->alpha && balancing->other && balancing->flow && balancing->remaining ? 0 : -1;
+    const struct arrays arrays[] = {ARRAYS(pairs, double, &balancing->alpha),
+                                    ARRAYS(q, uint32_t, &balancing->other),
+                                    ARRAYS(q * q, double, &balancing->flow, &balancing->remaining)};
+    balancing->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "flows", err);
+    return balancing->block ? 0 : -1;
 }
 
 int ml_bias_beta(const struct ml_alphas *alphas, bool balanced, size_t width, double *beta,
@@ -234,9 +236,6 @@ int ml_bias_beta(const struct ml_alphas *alphas, bool balanced, size_t width, do
         }
         *linear = cluster_total(alphas->rows->cluster, *linear);
     }
-    free(balancing.alpha);
-    free(balancing.other);
-    free(balancing.flow);
-    free(balancing.remaining);
+    free(balancing.block);
     return status;
 }

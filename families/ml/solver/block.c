@@ -1,6 +1,7 @@
 /* Losses, pair steps and alpha of a row (block.h). */
 #include "families/ml/solver/block_private.h"
 
+#include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "families/ml/solver/sort.h"
@@ -20,40 +21,26 @@ int ml_scratch_create(struct ml_scratch **scratch, uint32_t q, struct error *err
     }
     size_t n = (size_t)q + 1;
     made->q = q;
-    made->u = memory_array(n, 10 * sizeof(double), "work of a row", err);
-    made->other = memory_array(n, 2 * sizeof *made->other, "work of a row", err);
-    made->p = memory_array(n, 3 * sizeof *made->p, "work of a row", err);
-    made->subproblems = memory_array(n, sizeof *made->subproblems, "work of a row", err);
-    made->bins = memory_array(ML_BINS + 1, sizeof *made->bins, "work of a row", err);
-    made->bin = memory_array(n, sizeof *made->bin, "work of a row", err);
-    if (!made->u || !made->other || !made->p || !made->subproblems || !made->bins || !made->bin) {
+    const struct arrays arrays[] = {ARRAYS(n, double, &made->u, &made->v, &made->sum, &made->new_u,
+                                           &made->new_v, &made->x, &made->y, &made->diagonal,
+                                           &made->upper, &made->right),
+                                    ARRAYS(n, uint32_t, &made->other, &made->count),
+                                    ARRAYS(n, struct ml_sort, &made->p, &made->r, &made->merge),
+                                    ARRAYS(n, struct subproblem, &made->subproblems),
+                                    ARRAYS(ML_BINS + 1, struct bin, &made->bins),
+                                    ARRAYS(n, uint16_t, &made->bin)};
+    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "work of a row", err);
+    if (!made->block) {
         ml_scratch_free(made);
         return -1;
     }
-    made->v = made->u + n;
-    made->sum = made->v + n;
-    made->new_u = made->sum + n;
-    made->new_v = made->new_u + n;
-    made->x = made->new_v + n;
-    made->y = made->x + n;
-    made->diagonal = made->y + n;
-    made->upper = made->diagonal + n;
-    made->right = made->upper + n;
-    made->count = made->other + n;
-    made->r = made->p + n;
-    made->merge = made->r + n;
     *scratch = made;
     return 0;
 }
 
 void ml_scratch_free(struct ml_scratch *scratch) {
     if (scratch) {
-        free(scratch->u);
-        free(scratch->other);
-        free(scratch->p);
-        free(scratch->subproblems);
-        free(scratch->bins);
-        free(scratch->bin);
+        free(scratch->block);
         free(scratch);
     }
 }

@@ -35,6 +35,7 @@ struct ml_scratch {
     struct subproblem *subproblems; /* (q + 1) */
     struct bin *bins;               /* (ML_BINS + 1) */
     uint16_t *bin;                  /* (q) bin of each v */
+    void *block;                    /* all arrays */
 
     /* Newton's method, (q + 1) each: the point; the next point, or the step to it; the system. */
     double *new_u, *new_v, *x, *y, *diagonal, *upper, *right;

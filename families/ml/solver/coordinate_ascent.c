@@ -2,6 +2,7 @@
 #include "families/ml/solver/coordinate_ascent.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
@@ -83,21 +84,17 @@ int ml_ascent_create(struct ml_ascent *ascent, const struct problem *problem,
         return -1;
     }
     size_t n = rows->n, width = ascent->store.width;
-    ascent->beta = memory_zeros(n, width * sizeof(double), "dual variables", err);
-    ascent->conjugate = memory_zeros(n, 2 * sizeof(double), "dual variables", err);
-    ascent->total = memory_zeros(width, 4 * sizeof(double), "dual variables", err);
-    ascent->pause_length = memory_zeros(n, 2, "gaps", err);
-    ascent->order = memory_array(n, sizeof(uint32_t), "an order", err);
-    if (!ascent->beta || !ascent->conjugate || !ascent->total || !ascent->pause_length ||
-        !ascent->order || create_alpha(ascent, err) < 0 || create_scratch(ascent, err) < 0) {
+    const struct arrays arrays[] = {
+        ARRAYS(n * width, double, &ascent->beta),
+        ARRAYS(n, double, &ascent->conjugate, &ascent->gap),
+        ARRAYS(width, double, &ascent->total, &ascent->offset, &ascent->s, &ascent->old),
+        ARRAYS(n, unsigned char, &ascent->pause_length, &ascent->pause_left),
+        ARRAYS(n, uint32_t, &ascent->order)};
+    ascent->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "dual variables", err);
+    if (!ascent->block || create_alpha(ascent, err) < 0 || create_scratch(ascent, err) < 0) {
         ml_ascent_free(ascent);
         return -1;
     }
-    ascent->gap = ascent->conjugate + n;
-    ascent->offset = ascent->total + width;
-    ascent->s = ascent->offset + width;
-    ascent->old = ascent->s + width;
-    ascent->pause_left = ascent->pause_length + n;
     ascent->sweep_work = count_work(ascent);
     ascent->all_work = cluster_total(rows->cluster, ascent->sweep_work);
     if (rows->cluster && ml_distributed_create(&ascent->distributed, ascent, err) < 0) {
@@ -114,14 +111,10 @@ void ml_ascent_free(struct ml_ascent *ascent) {
     ml_store_free(&ascent->store);
     ml_distributed_free(ascent->distributed);
     free(ascent->scratch);
-    free(ascent->beta);
-    free(ascent->conjugate);
+    free(ascent->block);
     free(ascent->alpha_scores);
-    free(ascent->total);
     free(ascent->alpha);
     free(ascent->alpha_start);
-    free(ascent->pause_length);
-    free(ascent->order);
     *ascent = (struct ml_ascent){0};
 }
 

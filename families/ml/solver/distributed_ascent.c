@@ -2,6 +2,7 @@
 #include "families/ml/solver/distributed_ascent.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 
 #include <stdlib.h>
@@ -19,16 +20,15 @@ int ml_distributed_create(struct ml_distributed **distributed, const struct ml_a
         return -1;
     }
     size_t n = ascent->rows->n, width = ascent->store.width, weights = n_weights(ascent);
-    made->W = memory_array(weights, sizeof(double), "weights", err);
-    made->total = memory_array(width, sizeof(double), "weights", err);
-    made->step = memory_array(weights + width + 2, sizeof(double), "weights", err);
-    made->beta = memory_array(n, width * sizeof(double), "dual variables", err);
-    made->conjugate = memory_array(n, sizeof(double), "dual variables", err);
-    made->alpha_scores = memory_array(n, width * sizeof(double), "dual variables", err);
-    made->alpha = memory_array((size_t)ascent->alpha_start[n], sizeof(double), "pairs", err);
-    made->visited = memory_zeros(n, 1, "a distributed fit", err);
-    if (!made->W || !made->total || !made->step || !made->beta || !made->conjugate ||
-        !made->alpha_scores || !made->alpha || !made->visited) {
+    const struct arrays arrays[] = {ARRAYS(weights, double, &made->W),
+                                    ARRAYS(width, double, &made->total),
+                                    ARRAYS(weights + width + 2, double, &made->step),
+                                    ARRAYS(n * width, double, &made->beta, &made->alpha_scores),
+                                    ARRAYS(n, double, &made->conjugate),
+                                    ARRAYS((size_t)ascent->alpha_start[n], double, &made->alpha),
+                                    ARRAYS(n, unsigned char, &made->visited)};
+    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a distributed fit", err);
+    if (!made->block) {
         return -1;
     }
     rounds_plan(&made->plan, ascent->rows->cluster, ascent->sweep_work, (double)(weights + width));
@@ -37,14 +37,7 @@ int ml_distributed_create(struct ml_distributed **distributed, const struct ml_a
 
 void ml_distributed_free(struct ml_distributed *distributed) {
     if (distributed) {
-        free(distributed->W);
-        free(distributed->total);
-        free(distributed->step);
-        free(distributed->beta);
-        free(distributed->conjugate);
-        free(distributed->alpha_scores);
-        free(distributed->alpha);
-        free(distributed->visited);
+        free(distributed->block);
         free(distributed);
     }
 }

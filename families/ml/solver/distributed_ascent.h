@@ -15,6 +15,7 @@ struct ml_distributed {
     double *step;      /* (n_features + 1, width) of both, and two sums */
     double *beta, *conjugate, *alpha_scores, *alpha; /* copies of ascent's */
     unsigned char *visited;                          /* (n) marks rows already added up */
+    void *block;                                     /* all arrays */
 };
 
 /* Creates it for ascent, which is otherwise complete. The caller calls ml_distributed_free. All

@@ -3,6 +3,7 @@
 #include "families/ml/solver/interior_point.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
@@ -53,6 +54,7 @@ struct ml_interior {
     double *reduced;          /* (m (q-1)) */
     double *batch;            /* (workers, BATCH_ROWS, m) */
     double *bias_out;         /* (q) */
+    void *block, *pairs;      /* all arrays except F and H; those of the pairs are in `pairs` */
     const double *theta;      /* of the present system */
     const double *w;          /* of the present scores */
     struct interior *interior;
@@ -169,16 +171,14 @@ static size_t group_of(uint32_t a, uint32_t b) {
 static int create_pairs(struct ml_interior *ml, struct error *err) {
     size_t n = ml->n, q = ml->q, n_groups = q * (q - 1) / 2, at = 0;
     ml->n_pairs = count_pairs(ml->rows);
-    ml->start = memory_array(n + 1, sizeof *ml->start, "pairs", err);
-    ml->row = memory_array(ml->n_pairs, 4 * sizeof *ml->row, "pairs", err);
-    ml->group_start = memory_zeros(n_groups + 2, sizeof *ml->group_start, "pairs", err);
-    ml->lambda = memory_array(ml->n_pairs, sizeof *ml->lambda, "pairs", err);
-    if (!ml->start || !ml->row || !ml->group_start || !ml->lambda) {
+    const struct arrays arrays[] = {
+        ARRAYS(n + 1, uint64_t, &ml->start),
+        ARRAYS(ml->n_pairs, uint32_t, &ml->row, &ml->first, &ml->second, &ml->group),
+        ARRAYS(n_groups + 2, uint64_t, &ml->group_start), ARRAYS(ml->n_pairs, double, &ml->lambda)};
+    ml->pairs = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "pairs", err);
+    if (!ml->pairs) {
         return -1;
     }
-    ml->first = ml->row + ml->n_pairs;
-    ml->second = ml->first + ml->n_pairs;
-    ml->group = ml->second + ml->n_pairs;
     for (size_t i = 0; i < n; i++) {
         struct ml_block block = ml_rows_block(ml->rows, i, ML_HINGE, 1);
         ml->start[i] = at;
@@ -358,16 +358,14 @@ static void solve(void *context, double *x) {
 static int allocate(struct ml_interior *ml, struct error *err) {
     size_t n = ml->n, q = ml->q, m = ml->m, size = m * (q - 1);
     size_t workers = threads_count(ml->problem->threads);
-    ml->S = memory_array(n, q * sizeof(double), "scores", err);
-    ml->beta = memory_array(n, q * sizeof(double), "scores", err);
-    ml->counted = memory_array(m, q * sizeof(double), "weights", err);
+    const struct arrays arrays[] = {
+        ARRAYS(n * q, double, &ml->S, &ml->beta), ARRAYS(m * q, double, &ml->counted),
+        ARRAYS(size, double, &ml->reduced), ARRAYS(workers * BATCH_ROWS * m, double, &ml->batch),
+        ARRAYS(q, double, &ml->bias_out)};
+    ml->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores", err);
     /* zeros: H is summed over processes as a whole */
     ml->H = memory_zeros(size, size * sizeof(double), "a system", err);
-    ml->reduced = memory_array(size, sizeof(double), "a system", err);
-    ml->batch = memory_array(workers, BATCH_ROWS * m * sizeof(double), "a system", err);
-    ml->bias_out = memory_zeros(q, sizeof(double), "weights", err);
-    if (!ml->S || !ml->beta || !ml->counted || !ml->H || !ml->reduced || !ml->batch ||
-        !ml->bias_out) {
+    if (!ml->block || !ml->H) {
         return -1;
     }
     for (size_t k = 0; k < m * q; k++) {
@@ -409,17 +407,9 @@ void ml_interior_free(struct ml_interior *ml) {
     }
     interior_close(ml->interior);
     free(ml->F);
-    free(ml->start);
-    free(ml->row);
-    free(ml->group_start);
-    free(ml->lambda);
-    free(ml->counted);
-    free(ml->S);
-    free(ml->beta);
+    free(ml->pairs);
+    free(ml->block);
     free(ml->H);
-    free(ml->reduced);
-    free(ml->batch);
-    free(ml->bias_out);
     free(ml);
 }
 

@@ -2,6 +2,7 @@
  * rows. */
 #include "families/ml/solver/score_store.h"
 
+#include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
@@ -96,15 +97,14 @@ static int create_kernel(struct ml_store *store, struct error *err) {
     const struct problem *problem = store->problem;
     size_t width = store->width, workers = threads_count(problem->threads);
     store->S = memory_zeros(store->rows->n, width * sizeof(double), "scores", err);
-    store->chunk_s = memory_array(2 * CHUNK, width * sizeof(double), "a chunk of rows", err);
-    store->chunk_k = memory_array((size_t)CHUNK * CHUNK, sizeof(double), "a chunk of rows", err);
-    store->chunk_index = memory_array(CHUNK, sizeof(uint32_t), "a chunk of rows", err);
-    store->slices =
-        memory_array(workers, (size_t)CHUNK * SLICE * sizeof(double), "a chunk of rows", err);
-    if (!store->S || !store->chunk_s || !store->chunk_k || !store->chunk_index || !store->slices) {
+    const struct arrays arrays[] = {ARRAYS(CHUNK * width, double, &store->chunk_s, &store->chunk_d),
+                                    ARRAYS((size_t)CHUNK * CHUNK, double, &store->chunk_k),
+                                    ARRAYS(workers * CHUNK * SLICE, double, &store->slices),
+                                    ARRAYS(CHUNK, uint32_t, &store->chunk_index)};
+    store->chunk = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a chunk of rows", err);
+    if (!store->S || !store->chunk) {
         return -1;
     }
-    store->chunk_d = store->chunk_s + CHUNK * width;
     const struct kernel_rows *rows = gram_rows(problem->gram);
     for (size_t i = 0; i < store->rows->n; i++) {
         store->diagonal[i] = kernel_value(rows, store->index[i], rows, store->index[i]);
@@ -116,13 +116,11 @@ int ml_store_create(struct ml_store *store, const struct problem *problem,
                     const struct ml_rows *rows, struct error *err) {
     size_t width = ((size_t)rows->q + VECTOR - 1) / VECTOR * VECTOR;
     *store = (struct ml_store){.problem = problem, .rows = rows, .width = width, .damping = 1};
-    store->diagonal = memory_array(rows->n, sizeof(double), "a diagonal", err);
-    store->index = memory_array(rows->n, sizeof(uint32_t), "row numbers", err);
-    store->s = memory_array(width, 2 * sizeof(double), "scores", err);
-    store->changed = memory_array(width, sizeof(uint32_t), "labels", err);
-    bool made = store->diagonal && store->index && store->s && store->changed;
-    int status = made ? 0 : -1;
-    store->change = made ? store->s + width : NULL;
+    const struct arrays arrays[] = {
+        ARRAYS(rows->n, double, &store->diagonal), ARRAYS(rows->n, uint32_t, &store->index),
+        ARRAYS(width, double, &store->s, &store->change), ARRAYS(width, uint32_t, &store->changed)};
+    store->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "rows", err);
+    int status = store->block ? 0 : -1;
     for (size_t i = 0; status == 0 && i < rows->n; i++) {
         store->index[i] = (uint32_t)ml_products_row(problem, rows, i);
     }
@@ -136,16 +134,10 @@ int ml_store_create(struct ml_store *store, const struct problem *problem,
 }
 
 void ml_store_free(struct ml_store *store) {
-    free(store->diagonal);
-    free(store->index);
+    free(store->block);
     free(store->W);
     free(store->S);
-    free(store->s);
-    free(store->changed);
-    free(store->chunk_s);
-    free(store->chunk_k);
-    free(store->chunk_index);
-    free(store->slices);
+    free(store->chunk);
     *store = (struct ml_store){0};
 }
 

@@ -34,6 +34,7 @@ struct ml_store {
     double *chunk_k;           /* (CHUNK, CHUNK) */
     double *slices;            /* (workers, CHUNK, SLICE) */
     uint32_t *chunk_index;     /* (CHUNK) */
+    void *block, *chunk;       /* the arrays of rows and labels; those of chunks */
 };
 
 /* Starts at beta = 0. Borrows problem and rows. The caller calls ml_store_free. */

@@ -1,6 +1,7 @@
 /* Groups candidates by feature, and scores them (candidate_ranking.h). */
 #include "families/rank/frontend/candidate_ranking.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 
 #include <math.h>
@@ -19,12 +20,9 @@ int candidate_ranking_add(struct candidate_ranking *ranking, const struct data *
                           const double *scores, struct error *err) {
     struct buffered_rows *rows = &ranking->rows;
     size_t before = rows->n;
-    if (buffered_rows_add(rows, block, scores, err) < 0 ||
-        memory_grow(&ranking->label, memory_room(0, before), rows->n, sizeof *ranking->label,
-                    "candidates", err) < 0) {
+    if (buffered_rows_add(rows, block, scores, err) < 0) {
         return -1;
     }
-    memcpy(ranking->label + before, block->target, block->n_rows * sizeof *ranking->label);
     for (size_t i = before; i < rows->n; i++) {
         if (!isfinite(rows->row[i].score)) {
             return error_set(err, ERROR_RUNTIME, "row %zu: its score by the model is not finite",
@@ -65,7 +63,7 @@ static int add_feature(void *context, struct buffered_row *row, size_t n, struct
     ranking->n_timed += isnan(candidates->feature[i].time) ? 0 : 1;
     for (size_t k = 0; k < n; k++) {
         ranking->f[first + k] = row[k].score;
-        ranking->ms[first + k] = ranking->label[row[k].number];
+        ranking->ms[first + k] = row[k].label;
         ranking->candidate[row[k].number] = first + k;
     }
     return 0;
@@ -74,19 +72,13 @@ static int add_feature(void *context, struct buffered_row *row, size_t n, struct
 int candidate_ranking_group(struct candidate_ranking *ranking, const struct feature_times *times,
                             struct error *err) {
     size_t n = ranking->rows.n;
-    double **const arrays[] = {&ranking->f,         &ranking->ms,         &ranking->scaled_ms,
-                               &ranking->time_term, &ranking->node_score, &ranking->score,
-                               &ranking->rank};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        *arrays[i] = memory_array(n, sizeof(double), "candidates", err);
-        if (!*arrays[i]) {
-            return -1;
-        }
-    }
-    ranking->candidate = memory_array(n, sizeof *ranking->candidate, "candidates", err);
+    const struct arrays arrays[] = {ARRAYS(n, double, &ranking->f, &ranking->ms,
+                                           &ranking->scaled_ms, &ranking->time_term,
+                                           &ranking->node_score, &ranking->score, &ranking->rank),
+                                    ARRAYS(n, size_t, &ranking->candidate)};
+    ranking->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "candidates", err);
     struct grouping grouping = {ranking, times};
-    if (!ranking->candidate ||
-        buffered_rows_visit(&ranking->rows, add_feature, &grouping, err) < 0) {
+    if (!ranking->block || buffered_rows_visit(&ranking->rows, add_feature, &grouping, err) < 0) {
         return -1;
     }
     ranking->candidates.f = ranking->f;
@@ -152,14 +144,8 @@ int candidate_ranking_infer(struct candidate_ranking *ranking, const struct opti
 }
 
 void candidate_ranking_free(struct candidate_ranking *ranking) {
-    double *const arrays[] = {ranking->label,     ranking->f,         ranking->ms,
-                              ranking->scaled_ms, ranking->time_term, ranking->node_score,
-                              ranking->score,     ranking->rank};
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        free(arrays[i]);
-    }
     max_marginals_free(ranking->marginals);
-    free(ranking->candidate);
+    free(ranking->block);
     free(ranking->candidates.feature);
     buffered_rows_free(&ranking->rows);
     *ranking = (struct candidate_ranking){0};

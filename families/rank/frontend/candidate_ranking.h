@@ -11,7 +11,6 @@
  * grouped by feature. */
 struct candidate_ranking {
     struct buffered_rows rows;
-    double *label;     /* (rows.n) by row as added: MS/MS score; NaN or -INFINITY: none */
     size_t *candidate; /* (rows.n) by row as added: the number of its candidate */
 
     struct candidates candidates;
@@ -24,6 +23,7 @@ struct candidate_ranking {
     size_t n_timed;       /* features with a time */
     size_t n_terms;       /* features with a term of the time */
     struct max_marginals *marginals;
+    void *block; /* all arrays */
 };
 
 /* Why the model cannot order candidates; NULL: it can. */

@@ -2,7 +2,9 @@
  * within their feature. */
 #include "families/rank/frontend/max_marginals.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
+#include "common/base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@ struct max_marginals {
     double *f;              /* (n) in that order */
     double *theta;          /* (n) in that order */
     size_t max_n;           /* the largest number of candidates of a feature */
+    void *block;            /* all arrays (n) */
 };
 
 /* The message passing on one tree. Arrays by candidate are in the order of f. */
@@ -245,10 +248,8 @@ struct ordered {
 
 static int compare_ordered(const void *a, const void *b) {
     const struct ordered *x = a, *y = b;
-    if (x->f != y->f) {
-        return x->f < y->f ? -1 : 1;
-    }
-    return (x->number > y->number) - (x->number < y->number);
+    int order = order_doubles(x->f, y->f);
+    return order ? order : order_integers(x->number, y->number);
 }
 
 /* Sorts the candidates of each feature. */
@@ -304,11 +305,10 @@ int max_marginals_create(struct max_marginals **marginals, const struct candidat
         size_t n = candidates->feature[i].n;
         made->max_n = n > made->max_n ? n : made->max_n;
     }
-    made->order = memory_array(candidates->n, sizeof *made->order, "candidates", err);
-    made->f = memory_array(candidates->n, sizeof *made->f, "candidates", err);
-    made->theta = memory_array(candidates->n, sizeof *made->theta, "candidates", err);
-    if (!made->order || !made->f || !made->theta || sort_candidates(made, err) < 0 ||
-        sort_features(made, err) < 0) {
+    const struct arrays arrays[] = {ARRAYS(candidates->n, size_t, &made->order),
+                                    ARRAYS(candidates->n, double, &made->f, &made->theta)};
+    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "candidates", err);
+    if (!made->block || sort_candidates(made, err) < 0 || sort_features(made, err) < 0) {
         max_marginals_free(made);
         return -1;
     }
@@ -319,9 +319,7 @@ int max_marginals_create(struct max_marginals **marginals, const struct candidat
 void max_marginals_free(struct max_marginals *marginals) {
     if (marginals) {
         elution_free(&marginals->elution);
-        free(marginals->order);
-        free(marginals->f);
-        free(marginals->theta);
+        free(marginals->block);
         free(marginals);
     }
 }

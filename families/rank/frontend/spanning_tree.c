@@ -1,7 +1,9 @@
 /* Chains, and random trees by Wilson's loop-erased random walks (spanning_tree.h). */
 #include "families/rank/frontend/spanning_tree.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
+#include "common/base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +17,9 @@ struct timed {
 
 static int compare_timed(const void *a, const void *b) {
     const struct timed *x = a, *y = b;
-    if (x->run != y->run) {
-        return x->run < y->run ? -1 : 1;
-    }
-    if (x->time != y->time) {
-        return x->time < y->time ? -1 : 1;
-    }
-    return (x->feature > y->feature) - (x->feature < y->feature);
+    int order = order_integers(x->run, y->run);
+    order = order ? order : order_doubles(x->time, y->time);
+    return order ? order : order_integers(x->feature, y->feature);
 }
 
 /* Sets where the run and the ties of each position begin and end. */
@@ -46,16 +44,15 @@ int elution_create(struct elution *elution, const uint32_t *run, const double *t
                    struct error *err) {
     *elution = (struct elution){.n = n};
     struct timed *timed = memory_array(n, sizeof *timed, "times", err);
-    elution->feature = memory_array(n, 5 * sizeof(uint32_t), "times", err);
-    if (!timed || !elution->feature) {
+    const struct arrays arrays[] = {ARRAYS(n, uint32_t, &elution->feature, &elution->run_first,
+                                           &elution->run_end, &elution->tie_first,
+                                           &elution->tie_end)};
+    elution->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "times", err);
+    if (!timed || !elution->block) {
         free(timed);
         elution_free(elution);
         return -1;
     }
-    elution->run_first = elution->feature + n;
-    elution->run_end = elution->run_first + n;
-    elution->tie_first = elution->run_end + n;
-    elution->tie_end = elution->tie_first + n;
     for (size_t i = 0; i < n; i++) {
         timed[i] = (struct timed){time[i], run[i], (uint32_t)i};
     }
@@ -69,7 +66,7 @@ int elution_create(struct elution *elution, const uint32_t *run, const double *t
 }
 
 void elution_free(struct elution *elution) {
-    free(elution->feature);
+    free(elution->block);
     *elution = (struct elution){0};
 }
 

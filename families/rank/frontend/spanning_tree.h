@@ -31,6 +31,7 @@ struct elution {
      * begin and end */
     uint32_t *run_first, *run_end, *tie_first, *tie_end;
     size_t n;
+    void *block; /* all arrays */
 };
 
 /* Sorts n < 2^32 - 1 features with a run and a finite time each. The caller calls elution_free.

@@ -2,6 +2,7 @@
 #include "families/rank/solver/extended_sums.h"
 
 #define PARTNERS_NUMBER long double
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "families/rank/solver/partners.h"
 
@@ -38,6 +39,7 @@ struct group {
     long double *earlier_moment; /* (m) moments at an earlier delta */
     double *absolute_moment;     /* (m) sum of u over all pairs of a row */
     struct rank_scored *work;    /* (2 m) */
+    void *block;                 /* all arrays */
 };
 
 /* Loads the scores of a group and sorts them. */
@@ -150,34 +152,16 @@ static double rounding_factor(const struct rank_pairs *pairs) {
            (double)LDBL_EPSILON;
 }
 
-static void group_free(struct group *group) {
-    free(group->x);
-    free(group->order);
-    free(group->tree);
-    free(group->moment);
-    free(group->earlier_moment);
-    free(group->absolute_moment);
-    free(group->work);
-}
-
 static int group_create(struct group *group, const struct rank_pairs *pairs, struct error *err) {
     size_t m = pairs->max_rows, levels = (size_t)pairs->max_levels + 1;
-    const char *what = "a certificate";
-    *group = (struct group){
-        .pairs = pairs,
-        .x = memory_array(m, sizeof *group->x, what, err),
-        .order = memory_array(m, sizeof *group->order, what, err),
-        .tree = memory_array(levels, NUMBERS * sizeof *group->tree, what, err),
-        .moment = memory_array(m, sizeof *group->moment, what, err),
-        .earlier_moment = memory_array(m, sizeof *group->earlier_moment, what, err),
-        .absolute_moment = memory_array(m, sizeof *group->absolute_moment, what, err),
-        .work = memory_array(m, 2 * sizeof *group->work, what, err)};
-    if (group->x && group->order && group->tree && group->moment && group->earlier_moment &&
-        group->absolute_moment && group->work) {
-        return 0;
-    }
-    group_free(group);
-    return -1;
+    *group = (struct group){.pairs = pairs};
+    const struct arrays arrays[] = {
+        ARRAYS(m, long double, &group->x, &group->moment, &group->earlier_moment),
+        ARRAYS(m, uint32_t, &group->order), ARRAYS(levels * NUMBERS, long double, &group->tree),
+        ARRAYS(m, double, &group->absolute_moment),
+        ARRAYS(2 * m, struct rank_scored, &group->work)};
+    group->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a certificate", err);
+    return group->block ? 0 : -1;
 }
 
 /* Bound of the rounding error of a group's sum. */
@@ -215,7 +199,7 @@ struct extended_sum {
 
 static void free_groups(struct extended_sum *sum, size_t n_workers) {
     for (size_t w = 0; w < n_workers; w++) {
-        group_free(&sum->group[w]);
+        free(sum->group[w].block);
     }
     free(sum->group);
     free(sum->part);

@@ -3,6 +3,7 @@
 #include "families/rank/solver/interior_point.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/least_squares.h"
@@ -34,6 +35,7 @@ struct rank_interior {
     bool squared, from_dual;
     double C;
     double *alpha; /* (n_pairs) dual point of the last run */
+    void *block;   /* all arrays */
 };
 
 /* ---- operations of the interior-point method ---- */
@@ -103,20 +105,16 @@ static void solve(void *context, double *x) {
 static int allocate(struct rank_interior *interior, struct error *err) {
     const struct rank_listed *listed = &interior->listed;
     size_t n = listed->n, m = interior->features.m;
-    interior->cost = memory_array(listed->n_pairs, 2 * sizeof(double), "pairs", err);
-    interior->s = memory_array(n, 2 * sizeof(double), "scores", err);
-    interior->all_coefficients =
-        memory_zeros(interior->map->n, sizeof(double), "coefficients", err);
-    interior->sum = memory_array(n, sizeof *interior->sum, "scores", err);
-    interior->ones = memory_array(m, 3 * sizeof(double), "a system", err);
-    if (!interior->cost || !interior->s || !interior->all_coefficients || !interior->sum ||
-        !interior->ones || least_squares_create(&interior->stacked, n, m, m, true, err) < 0) {
+    const struct arrays arrays[] = {
+        ARRAYS(listed->n_pairs, double, &interior->cost, &interior->alpha),
+        ARRAYS(n, double, &interior->s, &interior->b),
+        ARRAYS(interior->map->n, double, &interior->all_coefficients),
+        ARRAYS(n, long double, &interior->sum),
+        ARRAYS(m, double, &interior->ones, &interior->work, &interior->start)};
+    interior->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "pairs", err);
+    if (!interior->block || least_squares_create(&interior->stacked, n, m, m, true, err) < 0) {
         return -1;
     }
-    interior->alpha = interior->cost + listed->n_pairs;
-    interior->b = interior->s + n;
-    interior->work = interior->ones + m;
-    interior->start = interior->work + m;
     for (size_t f = 0; f < m; f++) {
         interior->ones[f] = 1;
     }
@@ -188,11 +186,7 @@ void rank_interior_free(struct rank_interior *interior) {
     rank_listed_free(&interior->listed);
     row_features_free(&interior->features);
     least_squares_free(interior->stacked);
-    free(interior->cost);
-    free(interior->s);
-    free(interior->all_coefficients);
-    free(interior->sum);
-    free(interior->ones);
+    free(interior->block);
     free(interior);
 }
 

@@ -2,6 +2,7 @@
 #include "families/rank/solver/laplacian.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "families/rank/solver/partners.h"
@@ -25,23 +26,17 @@ int rank_laplacian_create(struct rank_laplacian *laplacian, struct rank_pairs *p
                           struct error *err) {
     size_t held = pairs->start[pairs->n_groups];
     *laplacian = (struct rank_laplacian){.pairs = pairs};
-    laplacian->order = memory_array(held, sizeof *laplacian->order, "orders", err);
-    laplacian->first[0] = memory_array(held, 4 * sizeof *laplacian->first[0], "orders", err);
-    laplacian->degree = memory_zeros(pairs->n, sizeof *laplacian->degree, "degrees", err);
-    if (!laplacian->order || !laplacian->first[0] || !laplacian->degree) {
-        rank_laplacian_free(laplacian);
-        return -1;
-    }
-    laplacian->first[1] = laplacian->first[0] + held;
-    laplacian->end[0] = laplacian->first[1] + held;
-    laplacian->end[1] = laplacian->end[0] + held;
-    return 0;
+    const struct arrays arrays[] = {ARRAYS(held, struct rank_scored, &laplacian->order),
+                                    ARRAYS(held, uint32_t, &laplacian->first[0],
+                                           &laplacian->first[1], &laplacian->end[0],
+                                           &laplacian->end[1]),
+                                    ARRAYS(pairs->n, double, &laplacian->degree)};
+    laplacian->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "orders", err);
+    return laplacian->block ? 0 : -1;
 }
 
 void rank_laplacian_free(struct rank_laplacian *laplacian) {
-    free(laplacian->order);
-    free(laplacian->first[0]);
-    free(laplacian->degree);
+    free(laplacian->block);
     *laplacian = (struct rank_laplacian){0};
 }
 

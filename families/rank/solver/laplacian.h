@@ -22,6 +22,7 @@ struct rank_laplacian {
         *end[2];
     double low, high; /* interval of margins */
     double *degree;   /* (n) total weight of the pairs that contain each row */
+    void *block;      /* all arrays */
 };
 
 /* Allocates. Borrows pairs. The interval is not set yet. -1 if memory is short. The caller calls

@@ -3,6 +3,7 @@
 #include "families/rank/solver/newton.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/linear_algebra/cholesky.h"
 #include "families/rank/solver/laplacian.h"
@@ -30,7 +31,16 @@ static const double MU_FIRST = 1;        /* margins are 1 */
 static const double STEP_ACCURACY = 0.1; /* accuracy of a Newton step, relative to the target gap */
 static const double FORCING = 0.1;       /* forcing term: residual of CG relative to the gradient */
 
-/* Below, A is the map from w (dimension) to scores (n): the data, or the kernel matrix. */
+/* The vectors of conjugate gradients, T = I + c A'LA, with the map A from w (dimension) to scores
+ * (n): the data, or the kernel matrix. */
+struct cg {
+    /* (dimension) residual, z = B residual, direction p, T p, and the diagonal of B */
+    double *residual, *z, *p, *Tp, *scale;
+    double *z_s, *p_s, *Lp;  /* (n) A z, A p, L A p */
+    double factor;           /* c */
+    double residual_squared; /* <residual, z>, the squared residual in the norm of B */
+};
+
 struct newton {
     const struct problem *problem;
     const struct score_map *map;
@@ -46,8 +56,9 @@ struct newton {
     /* (n) A w, gradient of the risk by the scores, A step, work of the line search, A gradient
      * (kernels only) */
     double *s, *g, *step_s, *trial, *gradient_s;
-    double *H;  /* (dimension, dimension) the Hessian, if it is formed; else NULL */
-    double *cg; /* (5 dimension + 3 n) vectors of CG, if H is NULL */
+    double *H;    /* (dimension, dimension) the Hessian, if it is formed; else NULL */
+    struct cg cg; /* if H is NULL */
+    void *block;  /* all arrays except H */
     struct rank_preconditioner *preconditioner; /* of CG with kernels; NULL: none */
     double squared_norm, value;                 /* |w|^2, the smooth risk at w */
     double dual_offset;                         /* linear part of the dual objective */
@@ -146,15 +157,6 @@ static int precondition(struct newton *newton, const double *residual, const dou
     return 0;
 }
 
-/* The vectors of conjugate gradients; T = I + c A'LA. */
-struct cg {
-    /* (dimension) residual, z = B residual, direction p, T p, and the diagonal of B */
-    double *residual, *z, *p, *Tp, *scale;
-    double *z_s, *p_s, *Lp;  /* (n) A z, A p, L A p */
-    double factor;           /* c */
-    double residual_squared; /* <residual, z>, the squared residual in the norm of B */
-};
-
 /* *length = the multiple of p that minimises along it; 0: no positive curvature, because of
  * rounding or a kernel that is not positive semidefinite. */
 static int cg_length(struct newton *newton, struct cg *cg, double *length, struct error *err) {
@@ -214,31 +216,24 @@ static int cg_run(struct newton *newton, struct cg *cg, double target, struct er
  * gained. */
 static int cg_step(struct newton *newton, double gain_tolerance, bool *found, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
-    double *by_weight = newton->cg, *by_row = by_weight + 5 * d;
-    struct cg cg = {.residual = by_weight,
-                    .z = by_weight + d,
-                    .p = by_weight + 2 * d,
-                    .Tp = by_weight + 3 * d,
-                    .scale = by_weight + 4 * d,
-                    .z_s = by_row,
-                    .p_s = by_row + n,
-                    .Lp = by_row + 2 * n,
-                    .factor = curvature_factor(newton)};
-    int status = make_preconditioner(newton, cg.factor, cg.scale, found, err);
+    struct cg *cg = &newton->cg;
+    cg->factor = curvature_factor(newton);
+    int status = make_preconditioner(newton, cg->factor, cg->scale, found, err);
     if (status < 0 || !*found) {
         return status;
     }
     for (size_t k = 0; k < d; k++) {
-        cg.residual[k] = -newton->gradient[k];
+        cg->residual[k] = -newton->gradient[k];
         newton->step[k] = 0;
     }
     memset(newton->step_s, 0, n * sizeof *newton->step_s);
-    if (precondition(newton, cg.residual, cg.scale, cg.z, cg.z_s, &cg.residual_squared, err) < 0) {
+    if (precondition(newton, cg->residual, cg->scale, cg->z, cg->z_s, &cg->residual_squared, err) <
+        0) {
         return -1;
     }
-    memcpy(cg.p, cg.z, d * sizeof *cg.p);
-    memcpy(cg.p_s, cg.z_s, n * sizeof *cg.p_s);
-    return cg_run(newton, &cg, fmax(FORCING * FORCING * cg.residual_squared, 2 * gain_tolerance),
+    memcpy(cg->p, cg->z, d * sizeof *cg->p);
+    memcpy(cg->p_s, cg->z_s, n * sizeof *cg->p_s);
+    return cg_run(newton, cg, fmax(FORCING * FORCING * cg->residual_squared, 2 * gain_tolerance),
                   err);
 }
 
@@ -380,7 +375,7 @@ static int run(struct newton *newton, double epsilon, struct error *err) {
 static void newton_free(struct newton *newton) {
     rank_laplacian_free(&newton->laplacian);
     rank_risk_free(&newton->risk);
-    free(newton->w);
+    free(newton->block);
     free(newton->H);
 }
 
@@ -390,24 +385,22 @@ static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct
     struct fit *fit = newton->fit;
     bool forms_hessian = newton->map->primal && d <= RANK_MAX_HESSIAN_FEATURES;
     newton->H = forms_hessian ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
-    newton->w =
-        memory_zeros(forms_hessian ? 4 * d + 5 * n : 9 * d + 8 * n, sizeof(double), "weights", err);
+    size_t cg_d = forms_hessian ? 0 : d, cg_n = forms_hessian ? 0 : n;
+    const struct arrays arrays[] = {
+        ARRAYS(d, double, &newton->w, &newton->gradient, &newton->step, &newton->dual),
+        ARRAYS(n, double, &newton->s, &newton->g, &newton->step_s, &newton->trial,
+               &newton->gradient_s),
+        ARRAYS(cg_d, double, &newton->cg.residual, &newton->cg.z, &newton->cg.p, &newton->cg.Tp,
+               &newton->cg.scale),
+        ARRAYS(cg_n, double, &newton->cg.z_s, &newton->cg.p_s, &newton->cg.Lp)};
+    newton->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "weights", err);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_zeros(d, sizeof(double), "weights", err);
     fit->dual_scores = memory_zeros(n, sizeof(double), "scores", err);
-    if (!newton->w || (forms_hessian && !newton->H) || !fit->weights || !fit->dual_weights ||
+    if (!newton->block || (forms_hessian && !newton->H) || !fit->weights || !fit->dual_weights ||
         !fit->dual_scores) {
         return -1;
     }
-    newton->gradient = newton->w + d;
-    newton->step = newton->gradient + d;
-    newton->dual = newton->step + d;
-    newton->s = newton->dual + d;
-    newton->g = newton->s + n;
-    newton->step_s = newton->g + n;
-    newton->trial = newton->step_s + n;
-    newton->gradient_s = newton->trial + n;
-    newton->cg = newton->gradient_s + n;
     if (rank_laplacian_create(&newton->laplacian, pairs, err) < 0 ||
         rank_risk_create(&newton->risk, pairs, newton->huber ? RANK_RISK_HUBER : RANK_RISK_SQUARE,
                          err) < 0) {

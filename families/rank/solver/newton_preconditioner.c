@@ -2,6 +2,7 @@
  * (newton_preconditioner.h). */
 #include "families/rank/solver/newton_preconditioner.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/kernel/gram.h"
@@ -37,6 +38,7 @@ struct rank_preconditioner {
     double *u, *v;    /* (m) work: the system's right-hand side and solution; shift times it */
     double *s, *Ls;   /* (n) work: the solution by rows, and L times it */
     double factor;    /* c of the last update */
+    void *block;      /* all arrays except the matrix */
 };
 
 /* ---- creation ---- */
@@ -120,16 +122,13 @@ static int allocate(struct rank_preconditioner *preconditioner, struct error *er
     size_t n = preconditioner->problem.n, m = preconditioner->m;
     preconditioner->inverse_and_factor =
         memory_array(m, m * sizeof(double), "a preconditioner", err);
-    preconditioner->diagonal = memory_array(m, 4 * sizeof(double), "a preconditioner", err);
-    preconditioner->s = memory_array(n, 2 * sizeof(double), "scores", err);
-    if (!preconditioner->inverse_and_factor || !preconditioner->diagonal || !preconditioner->s) {
-        return -1;
-    }
-    preconditioner->shift = preconditioner->diagonal + m;
-    preconditioner->u = preconditioner->shift + m;
-    preconditioner->v = preconditioner->u + m;
-    preconditioner->Ls = preconditioner->s + n;
-    return 0;
+    const struct arrays arrays[] = {ARRAYS(m, double, &preconditioner->diagonal,
+                                           &preconditioner->shift, &preconditioner->u,
+                                           &preconditioner->v),
+                                    ARRAYS(n, double, &preconditioner->s, &preconditioner->Ls)};
+    preconditioner->block =
+        arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a preconditioner", err);
+    return preconditioner->inverse_and_factor && preconditioner->block ? 0 : -1;
 }
 
 int rank_preconditioner_create(struct rank_preconditioner **preconditioner,
@@ -160,8 +159,7 @@ void rank_preconditioner_free(struct rank_preconditioner *preconditioner) {
     score_map_free(&preconditioner->map);
     gram_free(preconditioner->gram);
     free(preconditioner->inverse_and_factor);
-    free(preconditioner->diagonal);
-    free(preconditioner->s);
+    free(preconditioner->block);
     free(preconditioner);
 }
 

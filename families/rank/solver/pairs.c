@@ -1,7 +1,9 @@
 /* Groups sorted by target, windows of levels, and weights of groups (pairs.h). */
 #include "families/rank/solver/pairs.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
+#include "common/base/order.h"
 #include "common/base/random.h"
 #include "families/rank/solver/grades.h"
 
@@ -13,21 +15,17 @@ enum {
     RANDOM_STREAM_PAIRS = 1
 };
 
-struct keyed_row {
+struct target_row {
     uint64_t query;
     double target;
     uint32_t row;
 };
 
-static int by_query_and_target(const void *left, const void *right) {
-    const struct keyed_row *a = left, *b = right;
-    if (a->query != b->query) {
-        return a->query < b->query ? -1 : 1;
-    }
-    if (a->target != b->target) {
-        return a->target < b->target ? -1 : 1;
-    }
-    return a->row < b->row ? -1 : 1;
+static int by_query_and_target(const void *a, const void *b) {
+    const struct target_row *x = a, *y = b;
+    int order = order_integers(x->query, y->query);
+    order = order ? order : order_doubles(x->target, y->target);
+    return order ? order : order_integers(x->row, y->row);
 }
 
 /* The run of positions that a row of this level is preferred to. level_start[l]: first position of
@@ -43,7 +41,7 @@ static void window_below(const struct rank_pairs *pairs, const uint32_t *level_s
 
 /* Appends the rows keyed[0..m) of one query as a group if they have a preference. level_start: room
  * for m + 1. */
-static void add_group(struct rank_pairs *pairs, const struct keyed_row *keyed, size_t m,
+static void add_group(struct rank_pairs *pairs, const struct target_row *keyed, size_t m,
                       uint32_t *level_start) {
     size_t base = pairs->start[pairs->n_groups];
     uint32_t level = 0;
@@ -173,7 +171,7 @@ static int apply_unit(struct rank_pairs *pairs, const struct rank_preferences *p
 }
 
 static int collect(struct rank_pairs *pairs, const struct problem *problem,
-                   const struct rank_preferences *preferences, struct keyed_row *keyed,
+                   const struct rank_preferences *preferences, struct target_row *keyed,
                    uint32_t *level_start, struct error *err) {
     const struct data *data = problem->data;
     for (size_t i = 0; i < problem->n; i++) {
@@ -231,32 +229,24 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
     if (n >= UINT32_MAX) {
         return error_set(err, ERROR_RUNTIME, "%zu rows: at most %u", n, UINT32_MAX - 1);
     }
-    struct keyed_row *keyed = memory_array(n, sizeof *keyed, "rows by group", err);
+    struct target_row *keyed = memory_array(n, sizeof *keyed, "rows by group", err);
     uint32_t *level_start = memory_array(n + 1, sizeof *level_start, "ranks", err);
-    bool graded = true;
-    pairs->start = memory_zeros(n + 1, sizeof *pairs->start, "groups", err);
-    pairs->row = memory_array(n, sizeof *pairs->row, "groups", err);
-    pairs->level = memory_array(n, sizeof *pairs->level, "ranks", err);
-    pairs->n_levels = memory_array(n, sizeof *pairs->n_levels, "groups", err);
-    pairs->below_first = memory_array(n, sizeof *pairs->below_first, "ranks", err);
-    pairs->below_end = memory_array(n, sizeof *pairs->below_end, "ranks", err);
-    pairs->weight = memory_array(n, sizeof *pairs->weight, "groups", err);
-    pairs->group_relative_weight =
-        memory_array(n, sizeof *pairs->group_relative_weight, "groups", err);
-    if (preferences->unit == RANK_NDCG || preferences->unit == RANK_GAIN) {
-        pairs->gain = memory_array(n, sizeof *pairs->gain, "grades", err);
-        graded = pairs->gain;
+    bool graded = preferences->unit == RANK_NDCG || preferences->unit == RANK_GAIN;
+    const struct arrays arrays[] = {
+        ARRAYS(n + 1, size_t, &pairs->start),
+        ARRAYS(n, uint32_t, &pairs->row, &pairs->level, &pairs->n_levels, &pairs->below_first,
+               &pairs->below_end),
+        ARRAYS(n, double, &pairs->weight, &pairs->group_relative_weight),
+        ARRAYS(graded ? n : 0, double, &pairs->gain),
+        ARRAYS(preferences->unit == RANK_NDCG ? n : 0, double, &pairs->discount)};
+    pairs->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "groups", err);
+    if (pairs->block) {
+        pairs->gain = graded ? pairs->gain : NULL;
+        pairs->discount = preferences->unit == RANK_NDCG ? pairs->discount : NULL;
     }
-    if (graded && preferences->unit == RANK_NDCG) {
-        pairs->discount = memory_array(n, sizeof *pairs->discount, "grades", err);
-        graded = pairs->discount;
-    }
-    int status = -1;
-    if (keyed && level_start && pairs->start && pairs->row && pairs->level && pairs->n_levels &&
-        pairs->below_first && pairs->below_end && pairs->weight && pairs->group_relative_weight &&
-        graded) {
-        status = collect(pairs, problem, preferences, keyed, level_start, err);
-    }
+    int status = keyed && level_start && pairs->block
+                     ? collect(pairs, problem, preferences, keyed, level_start, err)
+                     : -1;
     free(level_start);
     free(keyed);
     if (status < 0) {
@@ -266,16 +256,7 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
 }
 
 void rank_pairs_free(struct rank_pairs *pairs) {
-    free(pairs->start);
-    free(pairs->row);
-    free(pairs->level);
-    free(pairs->n_levels);
-    free(pairs->below_first);
-    free(pairs->below_end);
-    free(pairs->weight);
-    free(pairs->group_relative_weight);
-    free(pairs->gain);
-    free(pairs->discount);
+    free(pairs->block);
     free(pairs->order);
     free(pairs->partner_start);
     free(pairs->partner);

@@ -67,6 +67,7 @@ struct rank_pairs {
     double *scratch; /* per worker: nodes of a Fenwick tree */
     size_t scratch_stride;
     double *group_sum; /* (n_groups) results of the groups, summed in order */
+    void *block;       /* the arrays of groups and rows */
 };
 
 /* Finds the groups and preferences of the problem's rows. -1 if there is no preference on any

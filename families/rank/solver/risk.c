@@ -2,6 +2,7 @@
 #include "families/rank/solver/risk.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "fit/score_map.h"
 
@@ -13,11 +14,10 @@
 int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank_risk_type type,
                      struct error *err) {
     *risk = (struct rank_risk){.pairs = pairs, .type = type, .mu = 1};
-    risk->count = memory_array(pairs->n, sizeof(double), "counts", err);
-    risk->moment = memory_array(pairs->n, sizeof(double), "counts", err);
-    risk->inner = memory_array(pairs->n, sizeof(double), "counts", err);
-    if (!risk->count || !risk->moment || !risk->inner) {
-        rank_risk_free(risk);
+    const struct arrays arrays[] = {
+        ARRAYS(pairs->n, double, &risk->count, &risk->moment, &risk->inner)};
+    risk->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "counts", err);
+    if (!risk->block) {
         return -1;
     }
     for (size_t g = 0; g < pairs->n_groups; g++) {
@@ -36,9 +36,7 @@ int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank
 }
 
 void rank_risk_free(struct rank_risk *risk) {
-    free(risk->count);
-    free(risk->moment);
-    free(risk->inner);
+    free(risk->block);
     *risk = (struct rank_risk){0};
 }
 

@@ -20,6 +20,7 @@ struct rank_risk {
     enum rank_risk_type type;
     double mu;                      /* RANK_RISK_HUBER */
     double *count, *moment, *inner; /* (n) work */
+    void *block;                    /* these arrays */
     double total;                   /* total weight of the pairs of all processes */
     /* Bounds of relative rounding errors, with those of the weights: of sums over pairs (a group's
      * are added one by one, or level by level; those of all rows in vector lanes), and of sums of

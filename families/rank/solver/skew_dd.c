@@ -2,6 +2,7 @@
 #include "families/rank/solver/skew_dd.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/double_double/dd.h"
 
@@ -78,28 +79,23 @@ static void multiply_row(void *argument, size_t i, size_t worker) {
 
 int skew_margins(const struct skew *skew, const double *b, double *s, struct error *err) {
     size_t n = skew->n, n_pairs = skew->first[n], workers = threads_count(skew->threads);
-    const char *what = "a certificate";
     int of_b = exponent_of(b, n_pairs), of_K = exponent_of(skew->K, n * n);
     double scale = ldexp(1, -of_b);
     struct task task = {
         .skew = skew, .s = s, .scale = ldexp(1, -of_K), .exponent = of_b + 2 * of_K};
-    task.used = memory_array(n_pairs, sizeof *task.used, what, err);
-    task.weight = memory_array(n_pairs, sizeof *task.weight, what, err);
-    task.line = memory_array(workers, n * sizeof *task.line, what, err);
-    task.touched = memory_array(workers, n * sizeof *task.touched, what, err);
-    int status = task.used && task.weight && task.line && task.touched ? 0 : -1;
-    for (size_t p = 0; status == 0 && p < n_pairs; p++) {
+    const struct arrays arrays[] = {
+        ARRAYS(n_pairs, struct skew_pair, &task.used), ARRAYS(n_pairs, double, &task.weight),
+        ARRAYS(workers * n, struct dd, &task.line), ARRAYS(workers * n, uint32_t, &task.touched)};
+    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a certificate", err);
+    for (size_t p = 0; block && p < n_pairs; p++) {
         if (b[p] != 0) {
             task.weight[task.n_used] = scale * b[p];
             task.used[task.n_used++] = skew->pair[p];
         }
     }
-    if (status == 0) {
+    if (block) {
         threads_run(skew->threads, n, multiply_row, &task);
     }
-    free(task.used);
-    free(task.weight);
-    free(task.line);
-    free(task.touched);
-    return status;
+    free(block);
+    return block ? 0 : -1;
 }

@@ -2,6 +2,7 @@
 #include "families/smm/solver/binary.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "families/smm/solver/binary_bias.h"
@@ -41,28 +42,16 @@ static const double NEAR_GAP = 0.05; /* largest gap of a start that counts as ne
 
 static int allocate(struct binary *binary, struct error *err) {
     size_t n = binary->n, d = binary->d, side = binary->system ? 0 : d;
-    double **by_row[] = {&binary->alpha,      &binary->signed_alpha, &binary->q,
-                         &binary->curvature,  &binary->share,        &binary->trial_s,
-                         &binary->trial_alpha};
-    double **by_weight[] = {&binary->v, &binary->gradient, &binary->step, &binary->mean};
-    size_t rows = sizeof by_row / sizeof by_row[0],
-           weights = sizeof by_weight / sizeof by_weight[0];
-    binary->s = memory_zeros(n, (rows + 3) * sizeof(double), "scores", err);
-    binary->x = memory_zeros(d, (weights + 1) * sizeof(double), "weights", err);
-    binary->curved = memory_array(n, sizeof *binary->curved, "scores", err);
+    const struct arrays arrays[] = {
+        ARRAYS(n, double, &binary->s, &binary->alpha, &binary->signed_alpha, &binary->q,
+               &binary->curvature, &binary->share, &binary->trial_s, &binary->trial_alpha),
+        ARRAYS(2 * n, double, &binary->breaks),
+        ARRAYS(d, double, &binary->x, &binary->v, &binary->gradient, &binary->step, &binary->mean),
+        ARRAYS(n, uint32_t, &binary->curved),
+        ARRAYS(binary_step_work(binary), double, &binary->work)};
+    binary->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores", err);
     binary->matrix = memory_array(side, side * sizeof(double), "a Hessian", err);
-    binary->work = memory_array(binary_step_work(binary), sizeof(double), "a Hessian", err);
-    if (!binary->s || !binary->x || !binary->curved || !binary->matrix || !binary->work) {
-        return -1;
-    }
-    for (size_t k = 0; k < rows; k++) {
-        *by_row[k] = binary->s + (k + 1) * n;
-    }
-    binary->breaks = binary->s + (rows + 1) * n;
-    for (size_t k = 0; k < weights; k++) {
-        *by_weight[k] = binary->x + (k + 1) * d;
-    }
-    return 0;
+    return binary->block && binary->matrix ? 0 : -1;
 }
 
 int binary_create(struct binary **binary, const struct binary_rows *rows, struct error *err) {
@@ -88,11 +77,8 @@ void binary_free(struct binary *binary) {
     if (!binary) {
         return;
     }
-    free(binary->s);
-    free(binary->x);
+    free(binary->block);
     free(binary->matrix);
-    free(binary->work);
-    free(binary->curved);
     newton_system_free(binary->system);
     free(binary);
 }

@@ -37,6 +37,7 @@ struct binary {
     double *matrix; /* (d, d) Hessian */
     double *work;   /* (binary_step_work) */
     double *breaks; /* (2 n) */
+    void *block;    /* all arrays except the matrix */
 };
 
 /* Computes in `step` the Newton step for the gradient x - Z' signed_alpha and the curved rows, and

@@ -2,6 +2,7 @@
 #include "families/smm/solver/newton_system.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
@@ -49,6 +50,7 @@ struct newton_system {
     uint32_t *all_row;                         /* (n_all) the curved rows of all processes */
     double *all_d;                             /* (n_all) and their d */
     double *p, *Pp, *Ap, *residual, *z, *mean; /* (cells) */
+    void *block;                               /* all arrays except X and K */
 };
 
 static int count_rows(struct newton_system *system, struct error *err) {
@@ -83,35 +85,25 @@ int newton_system_create(struct newton_system **system, const struct binary_rows
     }
     size_t n_all = made->n_all;
     made->max_cached = smaller(made->max_cached, n_all);
-    made->row = memory_array(made->max_cached, sizeof *made->row, "a system", err);
-    made->position = memory_array(n_all, 2 * sizeof *made->position, "a system", err);
-    made->full = memory_zeros(2 * rows->n + 3 * n_all, sizeof *made->full, "a system", err);
-    made->p = memory_zeros(made->cells, 6 * sizeof *made->p, "a system", err);
-    if (!made->row || !made->position || !made->full || !made->p) {
+    const struct arrays arrays[] = {ARRAYS(made->max_cached, uint32_t, &made->row),
+                                    ARRAYS(n_all, uint32_t, &made->position, &made->all_row),
+                                    ARRAYS(rows->n, double, &made->full, &made->products),
+                                    ARRAYS(n_all, double, &made->x, &made->b, &made->all_d),
+                                    ARRAYS(made->cells, double, &made->p, &made->Pp, &made->Ap,
+                                           &made->residual, &made->z, &made->mean)};
+    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a system", err);
+    if (!made->block) {
         newton_system_free(made);
         return -1;
     }
     memset(made->position, 0xff, n_all * sizeof *made->position);
-    made->all_row = made->position + n_all;
-    made->products = made->full + rows->n;
-    made->x = made->products + rows->n;
-    made->b = made->x + n_all;
-    made->all_d = made->b + n_all;
-    made->Pp = made->p + made->cells;
-    made->Ap = made->Pp + made->cells;
-    made->residual = made->Ap + made->cells;
-    made->z = made->residual + made->cells;
-    made->mean = made->z + made->cells;
     *system = made;
     return 0;
 }
 
 void newton_system_free(struct newton_system *system) {
     if (system) {
-        free(system->row);
-        free(system->position);
-        free(system->full);
-        free(system->p);
+        free(system->block);
         free(system->X);
         free(system->K);
         free(system);

@@ -2,6 +2,7 @@
 #include "families/smm/solver/nuclear_interior_point.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
@@ -35,6 +36,7 @@ struct nuclear_interior {
     double *B;          /* (cells + 1, cells + 1) I + K'K + (XK)'theta XK */
     double *work;       /* (2 (cells + 1)) */
     double *U, *s, *Vt; /* of singular values */
+    void *block;        /* all arrays except Q and the rows */
     /* factorisation by the stacked rows of which B is the sum of squares; or NULL */
     struct least_squares *stacked;
     bool is_stacked;
@@ -401,26 +403,21 @@ static int create(struct nuclear_interior *in, const struct smm_matrices *matric
                   struct error *err) {
     size_t n = matrices->n, cells = in->cells, m = cells + 1, side = in->side;
     size_t k = smaller(in->height, in->width);
-    in->XK = memory_array(n, m * sizeof(double), "matrices", err);
-    in->S = memory_zeros(8 * side, side * sizeof(double), "matrices", err);
-    in->Z = memory_zeros(3 * cells, sizeof(double), "matrices", err);
+    const struct arrays arrays[] = {ARRAYS(n * m, double, &in->XK),
+                                    ARRAYS(side * side, double, &in->S, &in->Y, &in->inverse,
+                                           &in->S_step, &in->Y_step, &in->second_order, &in->one,
+                                           &in->two),
+                                    ARRAYS(cells, double, &in->Z, &in->Z_step, &in->residual),
+                                    ARRAYS(m * m, double, &in->B),
+                                    ARRAYS(2 * m, double, &in->work),
+                                    ARRAYS(in->height * k, double, &in->U),
+                                    ARRAYS(k, double, &in->s),
+                                    ARRAYS(k * in->width, double, &in->Vt)};
+    in->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "matrices", err);
     in->Q = memory_array(cells, cells * sizeof(double), "a system", err);
-    in->B = memory_array(m, m * sizeof(double), "a system", err);
-    in->work = memory_array(m, 2 * sizeof(double), "a system", err);
-    in->U = memory_array(k, (side + 1) * sizeof(double), "singular values", err);
-    if (!in->XK || !in->S || !in->Z || !in->Q || !in->B || !in->work || !in->U ||
-        interior_rows_create(&in->rows, n, m, err) < 0) {
+    if (!in->block || !in->Q || interior_rows_create(&in->rows, n, m, err) < 0) {
         return -1;
     }
-    double **squares[] = {&in->Y,   &in->inverse, &in->S_step, &in->Y_step, &in->second_order,
-                          &in->one, &in->two};
-    for (size_t i = 0; i < sizeof squares / sizeof squares[0]; i++) {
-        *squares[i] = in->S + (i + 1) * side * side;
-    }
-    in->Z_step = in->Z + cells;
-    in->residual = in->Z_step + cells;
-    in->s = in->U + in->height * k;
-    in->Vt = in->s + k;
     for (size_t i = 0; i < n; i++) {
         data_row_dense(matrices->data, i, cells, in->rows.F + i * m);
     }
@@ -429,13 +426,8 @@ static int create(struct nuclear_interior *in, const struct smm_matrices *matric
 
 static void release(struct nuclear_interior *in) {
     interior_rows_free(&in->rows);
-    free(in->XK);
-    free(in->S);
-    free(in->Z);
+    free(in->block);
     free(in->Q);
-    free(in->B);
-    free(in->work);
-    free(in->U);
     least_squares_free(in->stacked);
 }
 

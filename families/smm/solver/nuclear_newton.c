@@ -2,6 +2,7 @@
 #include "families/smm/solver/nuclear_newton.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "families/smm/solver/binary_bias.h"
@@ -90,6 +91,7 @@ struct smm_nuclear_newton {
     size_t n_curved;
     double *inverse_curvature; /* (n_curved) mu / C_i, or 1 / (2 C_i) for the squared hinge */
     double *breakpoints;       /* (2n) work */
+    void *block;               /* all arrays */
 
     /* of the present solve */
     const struct binary_loss *loss;
@@ -112,29 +114,20 @@ int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
     size_t n = made->n = matrices->n, cells = made->cells = matrices->height * matrices->width;
     made->matrices = matrices;
     made->rows = binary_rows_of(matrices);
-    double **by_cell[] = {&made->S,           &made->multiplier0, &made->multiplier, &made->M,
-                          &made->thresholded, &made->gradient,    &made->step,       &made->trial};
-    double **by_row[] = {
-        &made->step_s, &made->trial_s, &made->alpha,        &made->trial_alpha,
-        &made->alpha0, &made->margin,  &made->signed_alpha, &made->inverse_curvature,
-        &made->cost};
-    size_t n_cells = sizeof by_cell / sizeof by_cell[0], n_rows = sizeof by_row / sizeof by_row[0];
-    made->W = memory_zeros(cells, (n_cells + 1) * sizeof(double), "matrices", err);
-    made->s = memory_zeros(n, (n_rows + 3) * sizeof(double), "scores", err);
-    made->curved = memory_array(n, sizeof *made->curved, "scores", err);
-    if (!made->W || !made->s || !made->curved ||
+    const struct arrays arrays[] = {
+        ARRAYS(cells, double, &made->W, &made->S, &made->multiplier0, &made->multiplier, &made->M,
+               &made->thresholded, &made->gradient, &made->step, &made->trial),
+        ARRAYS(n, double, &made->s, &made->step_s, &made->trial_s, &made->alpha, &made->trial_alpha,
+               &made->alpha0, &made->margin, &made->signed_alpha, &made->inverse_curvature,
+               &made->cost),
+        ARRAYS(2 * n, double, &made->breakpoints), ARRAYS(n, uint32_t, &made->curved)};
+    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "matrices", err);
+    if (!made->block ||
         smm_spectral_create(&made->spectral, matrices->height, matrices->width, err) < 0 ||
         newton_system_create(&made->system, &made->rows, err) < 0) {
         smm_nuclear_newton_free(made);
         return -1;
     }
-    for (size_t k = 0; k < n_cells; k++) {
-        *by_cell[k] = made->W + (k + 1) * cells;
-    }
-    for (size_t k = 0; k < n_rows; k++) {
-        *by_row[k] = made->s + (k + 1) * n;
-    }
-    made->breakpoints = made->s + (n_rows + 1) * n;
     *newton = made;
     return 0;
 }
@@ -143,9 +136,7 @@ void smm_nuclear_newton_free(struct smm_nuclear_newton *newton) {
     if (!newton) {
         return;
     }
-    free(newton->W);
-    free(newton->s);
-    free(newton->curved);
+    free(newton->block);
     smm_spectral_free(&newton->spectral);
     newton_system_free(newton->system);
     free(newton);

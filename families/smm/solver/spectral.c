@@ -1,6 +1,7 @@
 /* Products with P^-1 and the features that represent it (spectral.h). */
 #include "families/smm/solver/spectral.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/svd.h"
@@ -15,20 +16,16 @@ int smm_spectral_create(struct smm_spectral *spectral, size_t height, size_t wid
                         struct error *err) {
     size_t k = smaller(height, width), l = larger(height, width);
     *spectral = (struct smm_spectral){.height = height, .width = width, .k = k};
-    spectral->U = memory_zeros(4 * l + 1 + k, k * sizeof(double), "singular values", err);
-    if (!spectral->U) {
-        return -1;
-    }
-    spectral->Vt = spectral->U + k * l;
-    spectral->left = spectral->Vt + k * l;
-    spectral->right = spectral->left + k * l;
-    spectral->t = spectral->right + k * l;
-    spectral->G = spectral->t + k;
-    return 0;
+    const struct arrays arrays[] = {
+        ARRAYS(k * l, double, &spectral->U, &spectral->Vt, &spectral->left, &spectral->right),
+        ARRAYS(k, double, &spectral->t), ARRAYS(k * k, double, &spectral->G)};
+    spectral->block =
+        arrays_create(arrays, sizeof arrays / sizeof arrays[0], "singular values", err);
+    return spectral->block ? 0 : -1;
 }
 
 void smm_spectral_free(struct smm_spectral *spectral) {
-    free(spectral->U);
+    free(spectral->block);
     *spectral = (struct smm_spectral){0};
 }
 

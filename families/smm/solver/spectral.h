@@ -22,6 +22,7 @@ struct smm_spectral {
     double rho, threshold;
     double *U, *t, *Vt;       /* (height, k), (k) descending, (k, width) */
     double *G, *left, *right; /* work */
+    void *block;              /* all arrays */
 };
 
 /* Allocates. The caller calls smm_spectral_free. */

@@ -3,6 +3,7 @@
 #include "families/top/solver/coordinate_descent.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
@@ -77,6 +78,7 @@ struct top_descent {
     struct rounds rounds; /* for rows distributed over processes: */
     double *start, *step; /* (dimension) w where the exchange began; (dimension + 3) */
     double *alpha_before; /* (n) alpha where the exchange began */
+    void *block;          /* all arrays */
 };
 
 DISPATCH static double dot_row(const struct stored_row *row, const double *w) {
@@ -306,7 +308,7 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
         variable->limit = C <= 0 ? 0 : risk->square ? fmax(1 / (2 * C), DBL_TRUE_MIN) : C;
         double cap = C > 0 ? cap_of(variable, risk->square) : 0;
         variable->alpha = fmin(factor * variable->alpha, cap);
-        if (descent->alpha_before) {
+        if (descent->map->cluster) {
             descent->alpha_before[i] = variable->alpha;
         }
         descent->s[i] = (double)variable->sign * variable->alpha;
@@ -320,7 +322,7 @@ static int set_cost(struct top_descent *descent, double cost, struct error *err)
     } else {
         memset(descent->w, 0, descent->dimension * sizeof *descent->w);
     }
-    if (descent->start) {
+    if (descent->map->cluster) {
         memcpy(descent->start, descent->w, descent->dimension * sizeof *descent->w);
     }
     return status;
@@ -477,21 +479,18 @@ int top_descent_solve(struct top_descent *descent, double cost, double epsilon,
 
 static int allocate(struct top_descent *descent, struct error *err) {
     size_t n = descent->n, d = descent->dimension;
-    descent->variable = memory_zeros(n, sizeof *descent->variable, "the dual point", err);
-    descent->s = memory_array(n, sizeof *descent->s, "scores", err);
-    descent->work = memory_array(n, 2 * sizeof(double), "scores", err);
-    descent->order = memory_array(n, sizeof *descent->order, "an order", err);
-    descent->w = memory_zeros(d, sizeof(double), "weights", err);
-    if (!descent->variable || !descent->s || !descent->work || !descent->order || !descent->w) {
-        return -1;
-    }
-    if (!descent->map->cluster) {
-        return 0;
-    }
-    descent->alpha_before = memory_zeros(n, sizeof *descent->alpha_before, "the dual point", err);
-    descent->start = memory_zeros(d, sizeof(double), "weights", err);
-    descent->step = memory_zeros(d + 3, sizeof(double), "weights", err);
-    return descent->alpha_before && descent->start && descent->step ? 0 : -1;
+    bool distributed = descent->map->cluster;
+    size_t n_before = distributed ? n : 0, d_before = distributed ? d : 0;
+    const struct arrays arrays[] = {ARRAYS(n, struct variable, &descent->variable),
+                                    ARRAYS(n, double, &descent->s),
+                                    ARRAYS(2 * n, double, &descent->work),
+                                    ARRAYS(n, uint32_t, &descent->order),
+                                    ARRAYS(d, double, &descent->w),
+                                    ARRAYS(n_before, double, &descent->alpha_before),
+                                    ARRAYS(d_before, double, &descent->start),
+                                    ARRAYS(d_before + 3, double, &descent->step)};
+    descent->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "the dual point", err);
+    return descent->block ? 0 : -1;
 }
 
 int top_descent_create(struct top_descent **descent, const struct problem *problem,
@@ -525,10 +524,6 @@ void top_descent_free(struct top_descent *descent) {
     if (!descent) {
         return;
     }
-    void *const array[] = {descent->variable, descent->s, descent->work,  descent->alpha_before,
-                           descent->order,    descent->w, descent->start, descent->step};
-    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
-        free(array[i]);
-    }
+    free(descent->block);
     free(descent);
 }

@@ -114,7 +114,7 @@ struct top_interior_run {
     struct row_features factor_features;
     bool add_constant; /* factor_features lacks the constant feature, whose value is `constant` */
     double constant;
-    double *pool;                         /* of all arrays below, and of the iterate's */
+    void *block;                          /* all arrays below, and the iterate's */
     double *alpha, *beta, *scores, *work; /* (m), work (2 m) */
     double square;                        /* |f|^2 of alpha, beta */
     /* best primal and dual points so far */

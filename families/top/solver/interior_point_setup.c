@@ -1,4 +1,5 @@
 /* The data of a run: which rows are in use, their risk, system and variables, and all arrays. */
+#include "common/base/arrays.h"
 #include "families/top/solver/interior_point_private.h"
 
 #include "common/base/memory.h"
@@ -90,60 +91,33 @@ static int make_system(struct top_interior_run *run, const struct problem *probl
     return status;
 }
 
-static double *carve(double **pool, size_t n) {
-    double *array = *pool;
-    *pool += n;
-    return array;
-}
-
-static void carve_point(double **pool, struct top_point *point, size_t n, size_t width) {
-    point->x = carve(pool, n); /* these four form one array of 4n */
-    point->z = carve(pool, n);
-    point->u = carve(pool, n);
-    point->y = carve(pool, n);
-    point->f = carve(pool, width);
-}
-
 static int make_arrays(struct top_interior_run *run, struct error *err) {
-    enum { OF_VARIABLES = 4 * 4 + 3 * 2 + 9, OF_ROWS = 9 + 2, OF_FEATURES = 5 };
     struct top_interior *in = &run->in;
+    struct top_point *const point[] = {&in->at, &in->affine, &in->centre, &in->corrector};
     size_t n = in->n, m = in->m;
     in->width = top_system_width(in->system);
-    run->pool = memory_zeros(OF_VARIABLES * n + OF_ROWS * m + OF_FEATURES * in->width,
-                             sizeof(double), "a dual point", err);
-    in->row = memory_array(n, sizeof *in->row, "a dual point", err);
-    in->alpha_of = memory_array(m, sizeof *in->alpha_of, "a dual point", err);
-    in->beta_of = memory_array(m, sizeof *in->beta_of, "a dual point", err);
-    in->capped = memory_zeros(n, sizeof *in->capped, "a dual point", err);
-    if (!run->pool || !in->row || !in->alpha_of || !in->beta_of || !in->capped) {
-        return -1;
-    }
-    double *pool = run->pool;
-    carve_point(&pool, &in->at, n, in->width);
-    carve_point(&pool, &in->affine, n, in->width);
-    carve_point(&pool, &in->centre, n, in->width);
-    carve_point(&pool, &in->corrector, n, in->width);
-    double **const variables[] = {&in->fixed,  &in->moving,      &in->linear,
-                                  &in->square, &in->perspective, &in->curvature,
-                                  &in->right,  &in->slope,       &in->cap_residual};
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        *variables[i] = carve(&pool, n);
-    }
-    for (size_t c = 0; c < 3; c++) {
-        in->border[c] = carve(&pool, n);
-        in->column[c] = carve(&pool, n);
-    }
-    double **const rows[] = {&in->b,       &in->s,           &in->E,
-                             &in->solved,  &run->alpha,      &run->beta,
-                             &run->scores, &run->best_alpha, &run->best_beta};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        *rows[i] = carve(&pool, m);
-    }
-    run->work = carve(&pool, 2 * m);
-    in->residual = carve(&pool, in->width);
     run->width = in->width > 0 ? in->width : m;
-    run->best_f = memory_zeros(run->width, sizeof(double), "weights", err);
-    return run->best_f ? 0 : -1;
+    const struct arrays arrays[] = {
+        ARRAYS(4 * n, double, &in->at.x, &in->affine.x, &in->centre.x, &in->corrector.x),
+        ARRAYS(n, double, &in->fixed, &in->moving, &in->linear, &in->square, &in->perspective,
+               &in->curvature, &in->right, &in->slope, &in->cap_residual, &in->border[0],
+               &in->border[1], &in->border[2], &in->column[0], &in->column[1], &in->column[2]),
+        ARRAYS(m, double, &in->b, &in->s, &in->E, &in->solved, &run->alpha, &run->beta,
+               &run->scores, &run->best_alpha, &run->best_beta),
+        ARRAYS(2 * m, double, &run->work),
+        ARRAYS(in->width, double, &in->at.f, &in->affine.f, &in->centre.f, &in->corrector.f,
+               &in->residual),
+        ARRAYS(run->width, double, &run->best_f),
+        ARRAYS(n, size_t, &in->row),
+        ARRAYS(m, size_t, &in->alpha_of, &in->beta_of),
+        ARRAYS(n, bool, &in->capped)};
+    run->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a dual point", err);
+    for (size_t p = 0; p < 4 && run->block; p++) {
+        point[p]->z = point[p]->x + n;
+        point[p]->u = point[p]->z + n;
+        point[p]->y = point[p]->u + n;
+    }
+    return run->block ? 0 : -1;
 }
 
 /* Sets the cap and the linear and square terms of variable k, which belongs to row i. */
@@ -272,11 +246,6 @@ void top_interior_release(struct top_interior_run *run) {
     row_features_free(&run->factor_features);
     top_system_free(run->in.system);
     top_risk_free(&run->risk);
-    free(run->in.row);
-    free(run->in.alpha_of);
-    free(run->in.beta_of);
-    free(run->in.capped);
-    free(run->best_f);
-    free(run->pool);
+    free(run->block);
     free(run->rows);
 }

@@ -3,6 +3,7 @@
 #include "families/top/solver/risk.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "fit/score_map.h"
 #include "methods/select_largest.h"
@@ -14,26 +15,15 @@
 
 int top_risk_create(struct top_risk *risk, size_t n, struct error *err) {
     *risk = (struct top_risk){.n = n};
-    risk->cost = memory_zeros(n, sizeof(double), "costs", err);
-    risk->mass = memory_zeros(n, sizeof(double), "costs", err);
-    risk->share = memory_zeros(n, sizeof(double), "costs", err);
-    risk->p = memory_zeros(n, sizeof(double), "scores", err);
-    risk->slope = memory_zeros(n, sizeof(double), "scores", err);
-    risk->order = memory_array(n, sizeof *risk->order, "scores", err);
-    if (!risk->cost || !risk->mass || !risk->share || !risk->p || !risk->slope || !risk->order) {
-        top_risk_free(risk);
-        return -1;
-    }
-    return 0;
+    const struct arrays arrays[] = {
+        ARRAYS(n, double, &risk->cost, &risk->mass, &risk->share, &risk->p, &risk->slope),
+        ARRAYS(n, uint32_t, &risk->order)};
+    risk->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "costs", err);
+    return risk->block ? 0 : -1;
 }
 
 void top_risk_free(struct top_risk *risk) {
-    free(risk->cost);
-    free(risk->mass);
-    free(risk->share);
-    free(risk->p);
-    free(risk->slope);
-    free(risk->order);
+    free(risk->block);
     *risk = (struct top_risk){0};
 }
 

@@ -27,10 +27,10 @@ struct top_risk {
     size_t n;
     enum top_kind kind;
     bool square;
-    double *cost;  /* (n) of positives; 0: the row is not a positive; owned */
-    double *mass;  /* (n) in J; 0: the row is not in J, as are positives for TOP_NONE; owned */
-    double *share; /* (n) TOP_MEAN: mass / K, at most 1; owned */
-    double k;      /* TOP_MEAN: K */
+    double *cost;         /* (n) of positives; 0: the row is not a positive */
+    double *mass;         /* (n) in J; 0: the row is not in J, as are positives for TOP_NONE */
+    double *share;        /* (n) TOP_MEAN: mass / K, at most 1 */
+    double k;             /* TOP_MEAN: K */
     double theta, budget; /* TOP_QUANTILE */
     /* tau times the sum of masses less budget, a rounding error that theta may magnify */
     double budget_rounding;
@@ -38,13 +38,14 @@ struct top_risk {
     double total_cost, total_mass;
     size_t n_all; /* rows of all processes */
 
-    uint32_t *order; /* (n) work; owned */
+    uint32_t *order; /* (n) work */
 
     /* of the last plane: its dual point is alpha = C slope, beta = C slopes p */
     double threshold;
-    double *slope; /* (n) cost_i l'(t - s_i); owned */
-    double *p;     /* (n) the threshold's gradient; TOP_NONE: mass_j l'(s_j); owned */
+    double *slope; /* (n) cost_i l'(t - s_i) */
+    double *p;     /* (n) the threshold's gradient; TOP_NONE: mass_j l'(s_j) */
     double slopes; /* sum of slope; TOP_NONE: 1 */
+    void *block;   /* all arrays */
 };
 
 /* Makes a risk of n rows with zero cost and mass. The caller sets cost, mass, the cluster and the

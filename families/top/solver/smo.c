@@ -6,6 +6,7 @@
  * positions from the data. */
 #include "families/top/solver/smo.h"
 
+#include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/kernel/row_cache.h"
@@ -58,25 +59,16 @@ static const double RESCALING_GAP = 0.9;
 static int allocate(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
-    double **const array[] = {&state->alpha,    &state->beta,         &state->C,   &state->cap_rate,
-                              &state->h,        &state->inverse_mass, &state->s,   &state->U,
-                              &state->diagonal, &smo->row_s,          &smo->row_g, &smo->work,
-                              &smo->best_alpha, &smo->best_beta};
-    const size_t arrays = sizeof array / sizeof array[0];
-    smo->pool = memory_zeros(n, arrays * sizeof(double), "the dual point", err);
-    for (size_t i = 0; i < arrays && smo->pool; i++) {
-        *array[i] = smo->pool + i * n;
-    }
-    state->row_of = memory_array(n, sizeof *state->row_of, "the dual point", err);
-    state->capped = memory_zeros(n, 1, "the dual point", err);
-    smo->order = memory_array(n, sizeof *smo->order, "the dual point", err);
-    smo->keep = memory_array(n, 1, "the dual point", err);
-    smo->weights = memory_array(smo->map->dimension, 3 * sizeof *smo->weights, "weights", err);
-    smo->scores = memory_array(n, 3 * sizeof *smo->scores, "scores", err);
-    return smo->pool && state->row_of && state->capped && smo->order && smo->keep && smo->weights &&
-                   smo->scores
-               ? 0
-               : -1;
+    const struct arrays arrays[] = {
+        ARRAYS(n, double, &state->alpha, &state->beta, &state->C, &state->cap_rate, &state->h,
+               &state->inverse_mass, &state->s, &state->U, &state->diagonal, &smo->row_s,
+               &smo->row_g, &smo->work, &smo->best_alpha, &smo->best_beta),
+        ARRAYS(n, uint32_t, &state->row_of, &smo->order),
+        ARRAYS(n, unsigned char, &state->capped, &smo->keep),
+        ARRAYS(3 * smo->map->dimension, double, &smo->weights),
+        ARRAYS(3 * n, double, &smo->scores)};
+    smo->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "the dual point", err);
+    return smo->block ? 0 : -1;
 }
 
 int top_smo_create(struct top_smo **smo, const struct problem *problem, const struct score_map *map,
@@ -109,13 +101,8 @@ void top_smo_free(struct top_smo *smo) {
     if (!smo) {
         return;
     }
-    struct top_state *state = &smo->state;
-    row_cache_free(state->cache);
-    void *const array[] = {state->row_of, state->capped, smo->pool, smo->weights,
-                           smo->scores,   smo->order,    smo->keep};
-    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
-        free(array[i]);
-    }
+    row_cache_free(smo->state.cache);
+    free(smo->block);
     free(smo);
 }
 

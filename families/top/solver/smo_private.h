@@ -26,7 +26,7 @@ struct top_smo {
     bool near;     /* runs began near the solution: top_smo_start_near */
     double value_seconds; /* the time of a kernel value in exact evaluations; 0: not known */
     size_t set_rows; /* rows of a working set at this cost (interior_working_set.h); 0: none yet */
-    double *pool;    /* the memory of the arrays (n) of doubles, here and in the state */
+    void *block;     /* all arrays, here and in the state */
     double *best_alpha, *best_beta; /* (n) best point of the run, by row */
     double *weights;                /* (dimension, 3) work */
     double *scores;                 /* (n, 3) work, by row */
