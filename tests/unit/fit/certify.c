@@ -226,9 +226,7 @@ static void open_scene(struct scene *scene, size_t k, bool sparse, double consta
     scene->kernel =
         (struct kernel){.type = KERNEL_POLYNOMIAL, .degree = 2, .gamma = 1, .coef0 = .5};
     if (kernel) {
-        CHECK(gram_create(&scene->gram, &scene->kernel, &scene->data, 1 << 20, true, NULL, &err) ==
-                  0,
-              "%s", err.text);
+        MUST(gram_create(&scene->gram, &scene->kernel, &scene->data, 1 << 20, true, NULL, &err));
     }
     scene->problem = (struct problem){.data = &scene->data, .gram = scene->gram, .n = N};
     MUST(score_map_create(&scene->map, &scene->problem, &err));

@@ -38,8 +38,8 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
     size_t n = gram_size(gram);
     const struct kernel_rows *rows = gram_rows(gram);
     const struct kernel *kernel = rows->kernel;
-    double *k = sample_array(n * n, sizeof *k), *b = sample_array(n, sizeof *b);
-    double *out = sample_array(n, sizeof *out), *again = sample_array(n, sizeof *again);
+    double *k = check_array(n * n, sizeof *k), *b = check_array(n, sizeof *b);
+    double *out = check_array(n, sizeof *out), *again = check_array(n, sizeof *again);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j <= i; j++) {
             k[i * n + j] = k[j * n + i] = kernel_value(rows, i, rows, j);
@@ -71,10 +71,10 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
         }
     }
     enum { COLUMNS = 3 };
-    uint32_t *some = sample_array(n, sizeof *some);
-    double *many = sample_array(n * COLUMNS, sizeof *many);
-    double *sums = sample_array(n * COLUMNS, sizeof *sums);
-    double *sums_again = sample_array(n * COLUMNS, sizeof *sums_again);
+    uint32_t *some = check_array(n, sizeof *some);
+    double *many = check_array(n * COLUMNS, sizeof *many);
+    double *sums = check_array(n * COLUMNS, sizeof *sums);
+    double *sums_again = check_array(n * COLUMNS, sizeof *sums_again);
     size_t n_some = 0;
     for (size_t r = 0; r < n; r++) {
         some[n_some] = (uint32_t)r;
@@ -111,10 +111,6 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
                   kernel->type);
         }
     }
-    free(some);
-    free(many);
-    free(sums);
-    free(sums_again);
     uint32_t i[9], j[7];
     double block[63];
     for (uint32_t r = 0; r < 9; r++) {
@@ -141,10 +137,6 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
             CHECK(fabs((double)row[e] - value) <= entry_error(false) * fabs(value), "kept row");
         }
     }
-    free(k);
-    free(b);
-    free(out);
-    free(again);
 }
 
 /* Sizes near multiples of groups of rows, tasks and tiles; `part` of the matrix is cached. */
@@ -183,8 +175,8 @@ static void check_errors(const struct gram *gram, struct threads **pool) {
     struct error err;
     struct random random;
     struct kernel_rounding rounding;
-    double *size = sample_array(n, 2 * sizeof *size), *plain = sample_array(n, 2 * sizeof *plain);
-    double *error = sample_array(n, 2 * sizeof *error), units = (double)n + 3;
+    double *size = check_array(n, 2 * sizeof *size), *plain = check_array(n, 2 * sizeof *plain);
+    double *error = check_array(n, 2 * sizeof *error), units = (double)n + 3;
     random_start(&random, n, 0);
     for (size_t i = 0; i < 2 * n; i++) {
         size[i] = i % 5 ? random_unit(&random) : 0;
@@ -196,9 +188,6 @@ static void check_errors(const struct gram *gram, struct threads **pool) {
         CHECK(plain[i] > 0 && fabs(error[i] - plain[i]) <= 1e-12 * plain[i], "error %g, not %g",
               error[i], plain[i]);
     }
-    free(size);
-    free(plain);
-    free(error);
 }
 
 /* So are scores in double-double, for all rows and for some. */
@@ -207,9 +196,9 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
     const struct dd none = {0, 0};
     struct error err;
     struct random random;
-    uint32_t *at = sample_array(n, sizeof *at);
-    struct dd *b = sample_array(n, 2 * sizeof *b), *plain = sample_array(n, 2 * sizeof *plain);
-    struct dd *s = sample_array(n, 2 * sizeof *s);
+    uint32_t *at = check_array(n, sizeof *at);
+    struct dd *b = check_array(n, 2 * sizeof *b), *plain = check_array(n, 2 * sizeof *plain);
+    struct dd *s = check_array(n, 2 * sizeof *s);
     random_start(&random, n, 0);
     for (size_t j = 0; j < 2 * n; j++) {
         b[j] = j % 5 ? dd_two_sum(random_unit(&random), 0x1p-60 * random_unit(&random)) : none;
@@ -220,7 +209,7 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
     MUST(kernel_scores_dd(gram_rows(gram), at, some, b, 2, plain, pool[0], &err));
     MUST(gram_scores_dd(gram, at, some, b, 2, s, pool[1], &err));
     double most = (double)n * kernel_value(gram_rows(gram), 0, gram_rows(gram), 0), size = 0;
-    double *norm_bound = sample_array(n, sizeof *norm_bound);
+    double *norm_bound = check_array(n, sizeof *norm_bound);
     kernel_norm_bounds(gram_rows(gram), norm_bound);
     for (size_t j = 0; j < 2 * some; j++) {
         size += fabs(b[j].hi) * norm_bound[at[j / 2]];
@@ -231,9 +220,8 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
         CHECK(plain[j].hi != 0 && fabs(off) <= 2 * factor * norm_bound[at[j / 2]] * size,
               "score %zu off by %g", j, off);
     }
-    free(norm_bound);
     MUST(gram_scores_dd(gram, NULL, n, b, 2, s, pool[1], &err));
-    double *high = sample_array(n, sizeof *high), *exact = sample_array(n, sizeof *exact);
+    double *high = check_array(n, sizeof *high), *exact = check_array(n, sizeof *exact);
     for (size_t i = 0; i < n; i++) {
         high[i] = b[2 * i].hi;
     }
@@ -242,12 +230,6 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
         CHECK(fabs(s[2 * i].hi - exact[i]) <= 1e-12 * most, "score of row %zu", i);
     }
     CHECK(gram_work_dd(gram, n, n, 1) <= kernel_work_dd(gram_rows(gram), n, n, 1), "work");
-    free(at);
-    free(b);
-    free(plain);
-    free(s);
-    free(high);
-    free(exact);
 }
 
 static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double part,
@@ -263,9 +245,7 @@ static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double par
     }
     size_t bytes = (size_t)(part * (double)((m + 16) * (m + 16)) / 2 * (wide ? 8 : 4));
     struct gram *gram;
-    CHECK(gram_create_distinct(&gram, kernel, &data, &distinct, bytes, wide, NULL, pool[1], &err) ==
-              0,
-          "%s", err.text);
+    MUST(gram_create_distinct(&gram, kernel, &data, &distinct, bytes, wide, NULL, pool[1], &err));
     CHECK(gram_size(gram) == n && gram_is_double(gram) == wide &&
               gram_cached_bytes(gram) <= bytes && gram_is_cached(gram) == (part > 1),
           "size, type, what is kept");

@@ -53,26 +53,23 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     /* rows and columns that do not begin at 0; the padding of the stride must not change */
     size_t x_first = a->n_rows / 5, n_x = a->n_rows - x_first;
     size_t z_first = b->n_rows / 7, n_z = b->n_rows - z_first, stride = n_z + 3;
-    float *narrow = sample_array(n_x * stride, sizeof *narrow);
-    double *wide = sample_array(n_x * stride, sizeof *wide);
+    float *narrow = check_array(n_x * stride, sizeof *narrow);
+    double *wide = check_array(n_x * stride, sizeof *wide);
     MUST(kernel_block_float(&x, x_first, n_x, other, z_first, n_z, narrow, stride, scratch, &err));
-    CHECK(kernel_block_double(&x, x_first, n_x, other, z_first, n_z, wide, stride, scratch, &err) ==
-              0,
-          "%s", err.text);
+    MUST(kernel_block_double(&x, x_first, n_x, other, z_first, n_z, wide, stride, scratch, &err));
     /* sums of integers are computed in float: they equal those in double, to the bit */
     if (x.whole && other->whole) {
-        double *plain = sample_array(n_x * stride, sizeof *plain);
+        double *plain = check_array(n_x * stride, sizeof *plain);
         struct kernel_rows plain_x = x, plain_z = *other;
         plain_x.whole = plain_z.whole = false;
         MUST(kernel_block_double(&plain_x, x_first, n_x, &plain_z, z_first, n_z, plain, stride,
                                  scratch, &err));
         CHECK(memcmp(plain, wide, n_x * stride * sizeof *plain) == 0,
               "%s: kernel %d of whole numbers: sums in float are not exact", what, kernel->type);
-        free(plain);
     }
     /* the rounding-error bounds of certificates; the reference may have the same error */
-    double *x_norm_bound = sample_array(a->n_rows, sizeof *x_norm_bound);
-    double *z_norm_bound = sample_array(b->n_rows, sizeof *z_norm_bound);
+    double *x_norm_bound = check_array(a->n_rows, sizeof *x_norm_bound);
+    double *z_norm_bound = check_array(b->n_rows, sizeof *z_norm_bound);
     struct kernel_rounding rounding;
     bool by_entry = a == b;
     kernel_rounding_open(&rounding, &x, 0);
@@ -131,10 +128,6 @@ static void compare(const struct data *a, const struct data *b, const struct ker
             }
         }
     }
-    free(x_norm_bound);
-    free(z_norm_bound);
-    free(narrow);
-    free(wide);
     kernel_rows_free(&x);
     kernel_rows_free(&z);
 }
@@ -211,7 +204,7 @@ static bool has_factor(const struct kernel *kernel, const struct data *data) {
     struct kernel_rows rows;
     MUST(kernel_rows_create(&rows, kernel, data, &err));
     size_t n = data->n_rows;
-    double *k = sample_array(n * n, sizeof *k), trace = 0;
+    double *k = check_array(n * n, sizeof *k), trace = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j <= i; j++) {
             k[i * n + j] = kernel_value(&rows, i, &rows, j);
@@ -230,7 +223,6 @@ static bool has_factor(const struct kernel *kernel, const struct data *data) {
             k[i * n + j] = i == j ? sqrt(fmax(rest, 0)) : rest / k[j * n + j];
         }
     }
-    free(k);
     kernel_rows_free(&rows);
     return positive;
 }

@@ -54,7 +54,7 @@ static void check_extension(struct landmarks *made, const struct gram *gram, con
                             double constant) {
     const struct kernel_rows *own = gram_rows(gram);
     struct error err;
-    double *V = sample_array(ROWS * K, sizeof *V), *KV = sample_array(ROWS * K, sizeof *KV), scale;
+    double *V = check_array(ROWS * K, sizeof *V), *KV = check_array(ROWS * K, sizeof *KV), scale;
     for (size_t j = 0; j < ROWS * K; j++) {
         V[j] = (double)((j * 7919) % 101) / 50 - 1 + (j % K == 2); /* the last column adds up */
     }
@@ -75,8 +75,6 @@ static void check_extension(struct landmarks *made, const struct gram *gram, con
         MUST(landmarks_extend(made, V, KV, K, &err));
         CHECK_TRUE(made->width <= made->stride);
     }
-    free(V);
-    free(KV);
 }
 
 /* s = K b at the rows; returns b's. */

@@ -22,7 +22,7 @@ static void check_scores(const struct data *x, const double *rows, uint32_t widt
     struct error err;
     struct random random;
     size_t n = x->n_rows, shared = width < n_weights ? width : n_weights;
-    double *w = sample_array(n_weights * m, sizeof *w), *s = sample_array(5 * n * m, sizeof *s);
+    double *w = check_array(n_weights * m, sizeof *w), *s = check_array(5 * n * m, sizeof *s);
     double *sum = s + n * m, *size = sum + n * m, *t = size + n * m, *sizes = t + n * m;
     random_start(&random, 9, n);
     for (size_t k = 0; k < n_weights * m; k++) {
@@ -52,8 +52,6 @@ static void check_scores(const struct data *x, const double *rows, uint32_t widt
               "the score of row %u depends on its neighbours", some[r]);
     }
     data_free(&part);
-    free(w);
-    free(s);
 }
 
 /* The transposed product of r, of |r| with |x|, and in long double. */
@@ -62,10 +60,10 @@ static void check_adjoint(const struct data *x, const double *rows, uint32_t wid
     struct error err;
     struct random random;
     size_t n = x->n_rows;
-    double *r = sample_array(2 * n, sizeof *r), *sizes = r + n;
-    double *w = sample_array(4 * (size_t)width, sizeof *w), *again = w + width;
+    double *r = check_array(2 * n, sizeof *r), *sizes = r + n;
+    double *w = check_array(4 * (size_t)width, sizeof *w), *again = w + width;
     double *sum = again + width, *size = sum + width;
-    long double *fine = sample_array(width, sizeof *fine);
+    long double *fine = check_array(width, sizeof *fine);
     random_start(&random, 9, n);
     for (size_t i = 0; i < n; i++) {
         r[i] = i % 5 == 2 ? 0 : random_unit(&random) - .5;
@@ -90,9 +88,6 @@ static void check_adjoint(const struct data *x, const double *rows, uint32_t wid
     for (size_t c = 0; c < width; c++) {
         CHECK(w[c] == (double)fine[c], "fine column %zu: %.17g", c, w[c]);
     }
-    free(r);
-    free(w);
-    free(fine);
 }
 
 /* w = X' diag(r) X v against its two products, one after the other. */
@@ -100,9 +95,9 @@ static void check_normal(const struct data *x, uint32_t width, struct threads *c
     struct error err;
     struct random random;
     size_t n = x->n_rows;
-    double *r = sample_array(4 * n, sizeof *r), *scores = r + n, *products = scores + n;
+    double *r = check_array(4 * n, sizeof *r), *scores = r + n, *products = scores + n;
     double *again = products + n;
-    double *v = sample_array(5 * (size_t)width, sizeof *v), *w = v + width, *two = w + width;
+    double *v = check_array(5 * (size_t)width, sizeof *v), *w = v + width, *two = w + width;
     double *sizes = two + width, *w_again = sizes + width;
     random_start(&random, 11, n);
     for (size_t c = 0; c < width; c++) {
@@ -130,15 +125,13 @@ static void check_normal(const struct data *x, uint32_t width, struct threads *c
     }
     MUST(linear_adjoint_sizes(x, scores, sizes, NULL, &err));
     check_sums("normal product", width, w, two, sizes, n);
-    free(r);
-    free(v);
 }
 
 static void test_shape(size_t n, uint32_t width, double density, bool sparse,
                        struct threads *const *pool) {
     static const size_t outputs[] = {1, 7, 8, 35};
     struct data x = sample_data(n, width, density, SAMPLE_SIGNED, sparse, true, n + width);
-    double *rows = sample_array(n * width, sizeof *rows);
+    double *rows = check_array(n * width, sizeof *rows);
     for (size_t i = 0; i < n; i++) {
         data_row_dense(&x, i, width, rows + i * width);
     }
@@ -150,7 +143,6 @@ static void test_shape(size_t n, uint32_t width, double density, bool sparse,
     }
     check_adjoint(&x, rows, width, pool);
     check_normal(&x, width, pool);
-    free(rows);
     data_free(&x);
 }
 

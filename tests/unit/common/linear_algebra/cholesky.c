@@ -21,7 +21,7 @@ static double solution_entry(size_t i, size_t c) {
 /* A (n, n): L L' in the lower half, above it values that must not change; B (n, K): A times the
  * solution. */
 static void fill(size_t n, double *A, double *B) {
-    double *half = sample_array(n * K, sizeof *half);
+    double *half = check_array(n * K, sizeof *half);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
             A[i * n + j] = j > i ? (double)(i + j) : 0;
@@ -37,12 +37,11 @@ static void fill(size_t n, double *A, double *B) {
         size_t i = e / K / n, j = e / K % n, c = e % K;
         B[i * K + c] += factor_entry(i, j) * half[j * K + c];
     }
-    free(half);
 }
 
 static void check_size(size_t n, struct threads *const *pool) {
-    double *whole = sample_array(n * n, sizeof *whole), *A = sample_array(n * n, sizeof *A);
-    double *B = sample_array(2 * n * K, sizeof *B), *X = B + n * K;
+    double *whole = check_array(n * n, sizeof *whole), *A = check_array(n * n, sizeof *A);
+    double *B = check_array(2 * n * K, sizeof *B), *X = B + n * K;
     fill(n, whole, B);
     for (int p = 0; p < POOLS; p++) {
         memcpy(A, whole, n * n * sizeof *A);
@@ -60,15 +59,12 @@ static void check_size(size_t n, struct threads *const *pool) {
     whole[n * n - 1] -= factor_entry(n - 1, n - 1) * factor_entry(n - 1, n - 1);
     CHECK(cholesky_factor_blocks(whole, n, NULL) < 0, "%zu rows: a singular matrix has a factor",
           n);
-    free(whole);
-    free(A);
-    free(B);
 }
 
 /* The regularised factor of a nearly singular matrix is close to that of A: all ones, of matrix
  * rank 1, with the last entry reduced by `least`. */
 static void check_ridge(size_t n, double least) {
-    double *A = sample_array(n * n, sizeof *A), *diagonal = sample_array(n, sizeof *diagonal);
+    double *A = check_array(n * n, sizeof *A), *diagonal = check_array(n, sizeof *diagonal);
     for (size_t i = 0; i < n * n; i++) {
         A[i] = i == n * n - 1 ? 1 - least : 1;
     }
@@ -80,8 +76,6 @@ static void check_ridge(size_t n, double least) {
             CHECK(off <= fmax(1e-10, 300 * least), "less %g: off by %g", least, off);
         }
     }
-    free(A);
-    free(diagonal);
 }
 
 int main(void) {

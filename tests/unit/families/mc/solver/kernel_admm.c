@@ -88,7 +88,7 @@ static void check(method *run, size_t n, int first, struct threads *threads) {
     size_t bytes = 16 * n * n * sizeof(double);
     struct error err;
     struct gram *gram;
-    uint32_t number, *y = sample_array(n, sizeof *y);
+    uint32_t number, *y = check_array(n, sizeof *y);
     char name[32];
     data.labels = DATA_NAME;
     data.label = sample_array(n, sizeof *data.label);
@@ -124,7 +124,6 @@ static void check(method *run, size_t n, int first, struct threads *threads) {
     }
     gram_free(gram);
     data_free(&data);
-    free(y);
 }
 
 int main(void) {

@@ -47,7 +47,7 @@ static void check(struct problem *problem, const uint32_t *y, int form, double b
     struct score_map map;
     struct error err;
     struct mc_kernel_descent *descent;
-    double difference, *weight = sample_array(ROWS, sizeof *weight);
+    double difference, *weight = check_array(ROWS, sizeof *weight);
     for (size_t i = 0; i < ROWS; i++) {
         weight[i] = i % 3 ? 1 : 2;
     }
@@ -100,7 +100,6 @@ static void check(struct problem *problem, const uint32_t *y, int form, double b
     mc_kernel_free(descent);
     certify_free(task.certify);
     score_map_free(&map);
-    free(weight);
 }
 
 int main(void) {
@@ -108,7 +107,7 @@ int main(void) {
     struct kernel kernel = {.type = KERNEL_RBF, .gamma = .3};
     struct error err;
     struct gram *gram;
-    uint32_t number, *y = sample_array(ROWS, sizeof *y);
+    uint32_t number, *y = check_array(ROWS, sizeof *y);
     char name[32];
     data.labels = DATA_NAME;
     data.label = sample_array(ROWS, sizeof *data.label);
@@ -127,7 +126,6 @@ int main(void) {
     }
     gram_free(gram);
     data_free(&data);
-    free(y);
     printf("ok: joint steps approach the optimum of every formulation\n");
     return 0;
 }

@@ -39,7 +39,7 @@ static struct data problem_data(size_t n, uint32_t d, size_t k, bool sparse, uin
 /* The same for the reference, with the constant feature last. */
 static double *dense_rows(const struct data *data, double bias) {
     size_t d = data->n_features;
-    double *x = sample_array(data->n_rows * (d + 1), sizeof *x);
+    double *x = check_array(data->n_rows * (d + 1), sizeof *x);
     for (size_t i = 0; i < data->n_rows; i++) {
         data_row_dense(data, i, d, x + i * (d + 1));
         x[i * (d + 1) + d] = bias;
@@ -86,7 +86,7 @@ enum { SCENES = sizeof scenes / sizeof *scenes };
 static void check_primal(const struct mc_reference *r, const struct data *data, double bias,
                          const struct solution *solution, const char *what) {
     size_t k = r->k, d = data->n_features;
-    double *W = sample_array((d + 1) * k, sizeof *W);
+    double *W = check_array((d + 1) * k, sizeof *W);
     memcpy(W, solution->weights, d * k * sizeof *W);
     for (size_t c = 0; bias > 0 && c < k; c++) {
         W[d * k + c] = solution->bias[c] / bias;
@@ -101,7 +101,6 @@ static void check_primal(const struct mc_reference *r, const struct data *data, 
         }
         CHECK(fabs(sum) < 1e-10, "%s: weights of feature %zu sum to %g", what, f, sum);
     }
-    free(W);
 }
 
 static void check_bounds(const struct mc_reference *r, const struct solution *solution,
@@ -118,10 +117,10 @@ static void check_bounds(const struct mc_reference *r, const struct solution *so
 
 static void check_scene(const struct scene *scene, int form, uint64_t seed) {
     struct data data = problem_data(scene->n, scene->d, scene->k, scene->sparse, seed);
-    double *x = dense_rows(&data, scene->bias), *cost = sample_array(scene->n, sizeof *cost);
-    double *W = sample_array((scene->d + 1) * scene->k, sizeof *W);
+    double *x = dense_rows(&data, scene->bias), *cost = check_array(scene->n, sizeof *cost);
+    double *W = check_array((scene->d + 1) * scene->k, sizeof *W);
     struct mc_setup setup = make_setup(form, scene->margin, scene->bias);
-    double *weight = sample_array(data.names.n, sizeof *weight);
+    double *weight = check_array(data.names.n, sizeof *weight);
     for (size_t l = 0; l < data.names.n; l++) {
         weight[l] = l == 0 ? 3 : 1;
     }
@@ -170,10 +169,6 @@ static void check_scene(const struct scene *scene, int form, uint64_t seed) {
     }
     gram_free(gram);
     data_free(&data);
-    free(x);
-    free(cost);
-    free(weight);
-    free(W);
 }
 
 static void test_scenes(void) {
@@ -191,7 +186,7 @@ static void test_scenes(void) {
 /* k = 2, M = 1 at C is the binary SVM at 2C with w = 2 w_1: its objective is twice ours. */
 static void test_binary(void) {
     struct data data = problem_data(40, 5, 2, false, 5);
-    double *x = dense_rows(&data, 0), *cost = sample_array(data.n_rows, sizeof *cost);
+    double *x = dense_rows(&data, 0), *cost = check_array(data.n_rows, sizeof *cost);
     struct problem problem = {.data = &data, .n = data.n_rows};
     struct mc_setup setup = make_setup(MC_WW, 1, 0);
     struct solution solution = solve(&problem, &setup, MC_BCD, .7, 1e-9);
@@ -218,8 +213,6 @@ static void test_binary(void) {
     solution_free(&solution);
     solution_free(&ova);
     data_free(&data);
-    free(x);
-    free(cost);
     printf("ok: two classes are the binary SVM at 2C\n");
 }
 

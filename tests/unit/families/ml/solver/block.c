@@ -233,7 +233,7 @@ int main(void) {
     struct random random;
     random_start(&random, 5, 1);
     check_sort(&random);
-    CHECK(ml_scratch_create(&scratch, MAX_LABELS, &err) == 0, "%s", err.text);
+    MUST(ml_scratch_create(&scratch, MAX_LABELS, &err));
     const char *names[] = {"hinge", "squared hinge"};
     for (int loss = 0; loss < 2; loss++) {
         bool hinge = loss == ML_HINGE;

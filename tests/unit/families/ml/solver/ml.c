@@ -231,7 +231,7 @@ static void check_circulation(void) {
             }
         }
         memcpy(given, flow, sizeof flow);
-        CHECK(ml_bias_circulate(flow, q, &err) == 0, "%s", err.text);
+        MUST(ml_bias_circulate(flow, q, &err));
         for (uint32_t p = 0; p < q; p++) {
             double sent = 0, had = 0;
             for (uint32_t r = 0; r < q; r++) {

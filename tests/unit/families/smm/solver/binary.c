@@ -15,17 +15,11 @@ struct sample {
     double *z, *y, *cost;
 };
 
-static double *numbers(size_t n) {
-    double *x = calloc(n ? n : 1, sizeof *x);
-    CHECK(x, "out of memory");
-    return x;
-}
-
 /* Values are floats, so that struct data has the same. */
 static struct sample draw(size_t n, size_t d, bool shifted, uint64_t seed) {
     struct random random;
     random_start(&random, seed, 0);
-    struct sample sample = {n, d, numbers(n * d), numbers(n), numbers(n)};
+    struct sample sample = {n, d, check_numbers(n * d), check_numbers(n), check_numbers(n)};
     for (size_t i = 0; i < n; i++) {
         double sum = 0.2;
         for (size_t j = 0; j < d; j++) {
@@ -39,12 +33,6 @@ static struct sample draw(size_t n, size_t d, bool shifted, uint64_t seed) {
     sample.y[0] = 1;
     sample.y[1] = -1;
     return sample;
-}
-
-static void release(struct sample *sample) {
-    free(sample->z);
-    free(sample->y);
-    free(sample->cost);
 }
 
 static double product(const struct sample *sample, size_t i, size_t j) {
@@ -74,7 +62,7 @@ static double dual_value(const struct sample *sample, const double *alpha, doubl
 /* The dual optimum, by exact steps on the pair that violates the KKT conditions most. */
 static double reference(const struct sample *sample, double C, bool squared) {
     size_t n = sample->n;
-    double *K = numbers(n * n), *alpha = numbers(n), *g = numbers(n);
+    double *K = check_numbers(n * n), *alpha = check_numbers(n), *g = check_numbers(n);
     for (size_t i = 0; i < n; i++) {
         g[i] = 1;
         for (size_t j = 0; j < n; j++) {
@@ -113,9 +101,6 @@ static double reference(const struct sample *sample, double C, bool squared) {
         }
     }
     double value = dual_value(sample, alpha, C, squared);
-    free(K);
-    free(alpha);
-    free(g);
     return value;
 }
 
@@ -131,7 +116,7 @@ static double total_loss(const struct sample *sample, const double *s, double b,
 
 static double primal_value(const struct sample *sample, const double *w, double b, double C,
                            bool squared) {
-    double norm = 0, *s = numbers(sample->n);
+    double norm = 0, *s = check_numbers(sample->n);
     for (size_t k = 0; k < sample->d; k++) {
         norm += w[k] * w[k];
         for (size_t i = 0; i < sample->n; i++) {
@@ -139,7 +124,6 @@ static double primal_value(const struct sample *sample, const double *w, double 
         }
     }
     double sum = total_loss(sample, s, b, C, squared);
-    free(s);
     return 0.5 * norm + sum;
 }
 
@@ -171,7 +155,8 @@ static struct data as_data(const struct sample *sample, bool sparse) {
 static void check_fit(const struct sample *sample, const struct binary_rows *rows, double C,
                       bool squared, double expected, const char *what) {
     struct error err = {0};
-    double *cost = numbers(sample->n), *w = numbers(sample->d), *alpha = numbers(sample->n);
+    double *cost = check_numbers(sample->n), *w = check_numbers(sample->d),
+           *alpha = check_numbers(sample->n);
     for (size_t i = 0; i < sample->n; i++) {
         cost[i] = C * sample->cost[i];
     }
@@ -199,9 +184,6 @@ static void check_fit(const struct sample *sample, const struct binary_rows *row
               "%s C=%g: [%.12g, %.12g] does not hold %.12g", what, C, dual, primal, expected);
     }
     binary_free(binary);
-    free(cost);
-    free(w);
-    free(alpha);
 }
 
 static void check_optima(void) {
@@ -225,14 +207,13 @@ static void check_optima(void) {
             }
             data_free(&dense);
             data_free(&sparse);
-            release(&sample);
         }
     }
     printf("ok: both bounds hold the optimum of the plain solver, for every form and loss\n");
 }
 
 static void check_bias(void) {
-    double *breaks = numbers(200), *s = numbers(100);
+    double *breaks = check_numbers(200), *s = check_numbers(100);
     struct random random;
     random_start(&random, 3, 0);
     for (int round = 0; round < 200; round++) {
@@ -255,15 +236,12 @@ static void check_bias(void) {
             CHECK(sum <= least * (1 + 1e-12) + 1e-12 && sum >= least * (1 - 1e-6) - 1e-6,
                   "bias %g: %.12g, not %.12g", b, sum, least);
         }
-        release(&sample);
     }
     /* an interval of minimisers: its midpoint */
     double y[] = {1, -1}, cost[] = {1, 1}, apart[] = {3, -2}, sum;
     struct binary_loss loss = {.y = y, .cost = cost};
     double b = binary_bias(&loss, apart, 2, breaks, &sum);
     CHECK(sum == 0 && b == -0.5, "middle of [-2, 1] is %g", b);
-    free(breaks);
-    free(s);
     printf("ok: the bias is the minimum over all breakpoints\n");
 }
 
@@ -274,7 +252,7 @@ static void check_warm(void) {
         struct binary_rows rows = {.n = sample.n, .d = sample.d, .z = sample.z};
         struct binary_loss loss = {.y = sample.y, .cost = sample.cost, .squared = squared};
         struct binary *binary;
-        double *w = numbers(sample.d), *given_w = numbers(sample.d);
+        double *w = check_numbers(sample.d), *given_w = check_numbers(sample.d);
         struct binary_fit cold = {.w = w}, again = cold, warm = cold, given = {.w = given_w};
         MUST(binary_create(&binary, &rows, &err));
         MUST(binary_solve(binary, &loss, 1e-6, NULL, &cold, &err));
@@ -296,9 +274,6 @@ static void check_warm(void) {
               (unsigned long)given.iterations);
         CHECK(fabs(given.primal - primal) <= 2e-5 * primal, "other optimum");
         binary_free(binary);
-        free(w);
-        free(given_w);
-        release(&sample);
     }
     printf("ok: a warm start takes fewer steps\n");
 }
@@ -314,7 +289,7 @@ static void check_conjugate(void) {
     }
     struct binary_loss loss = {.y = sample.y, .cost = sample.cost};
     struct binary *binary;
-    struct binary_fit fit = {.w = numbers(sample.d), .alpha = numbers(sample.n)};
+    struct binary_fit fit = {.w = check_numbers(sample.d), .alpha = check_numbers(sample.n)};
     MUST(binary_create(&binary, &rows, &err));
     MUST(binary_solve(binary, &loss, 1e-3, NULL, &fit, &err));
     CHECK(fit.converged, "gap %g", (fit.primal - fit.dual) / fit.primal);
@@ -323,10 +298,7 @@ static void check_conjugate(void) {
     CHECK(fabs(primal - fit.primal) <= 1e-9 * primal && fabs(dual - fit.dual) <= 1e-9 * primal,
           "bounds %.12g %.12g, are %.12g %.12g", fit.primal, fit.dual, primal, dual);
     binary_free(binary);
-    free(fit.w);
-    free(fit.alpha);
     data_free(&data);
-    release(&sample);
     printf("ok: many rows with many features\n");
 }
 

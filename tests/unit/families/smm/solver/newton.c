@@ -33,7 +33,7 @@ static double inner(const double *a, const double *b, size_t n) {
 static void gradient_at(struct smm_spectral *spectral, const double *B, double *gradient) {
     struct error err;
     double S[MAX_CELLS], norm, square;
-    CHECK(smm_spectral_find(spectral, B, RHO, THRESHOLD, &err) == 0, "%s", err.text);
+    MUST(smm_spectral_find(spectral, B, RHO, THRESHOLD, &err));
     smm_spectral_threshold(spectral, S, &norm, &square);
     for (size_t j = 0; j < spectral->height * spectral->width; j++) {
         gradient[j] = B[j] + RHO * (B[j] - S[j]);
@@ -134,10 +134,9 @@ static void test_step(struct random *random, struct smm_spectral *spectral, cons
     const struct binary_rows rows = binary_rows_of(&matrices);
     struct newton_system *system;
     double cg_passes;
-    CHECK(newton_system_create(&system, &rows, &err) == 0, "%s", err.text);
+    MUST(newton_system_create(&system, &rows, &err));
     for (int again = 0; again < 2; again++) {
-        CHECK(newton_system_solve(system, spectral, band, m, d, g, p, &cg_passes, NULL, &err) == 0,
-              "%s", err.text);
+        MUST(newton_system_solve(system, spectral, band, m, d, g, p, &cg_passes, NULL, &err));
         double left = residual_of(spectral, B, &data, band, m, d, g, p);
         CHECK(left < tolerance, "left of the equations: %g", left);
     }
@@ -153,7 +152,7 @@ int main(void) {
         struct error err;
         struct smm_spectral spectral;
         double B[MAX_CELLS], gradient[MAX_CELLS];
-        CHECK(smm_spectral_create(&spectral, shape[k][0], shape[k][1], &err) == 0, "%s", err.text);
+        MUST(smm_spectral_create(&spectral, shape[k][0], shape[k][1], &err));
         for (double scale = 0.1; scale < 100; scale *= 10) { /* from rank 0 to all */
             fill(&random, B, shape[k][0] * shape[k][1]);
             for (size_t j = 0; j < shape[k][0] * shape[k][1]; j++) {

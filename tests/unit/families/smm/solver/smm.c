@@ -18,12 +18,6 @@
 
 static struct error err;
 
-static double *numbers(size_t n) {
-    double *x = calloc(n ? n : 1, sizeof *x);
-    CHECK(x, "out of memory");
-    return x;
-}
-
 static void fill(double *x, size_t n, struct random *random) {
     for (size_t j = 0; j < n; j++) {
         x[j] = (float)(2 * random_unit(random) - 1);
@@ -42,14 +36,15 @@ static void draw(struct sample *sample, size_t n, size_t height, size_t width, s
                  double C, bool sparse, uint64_t seed) {
     struct random random;
     size_t cells = height * width, stored = 0;
-    double *U = numbers(height * rank), *V = numbers(rank * width), *x = numbers(cells);
+    double *U = check_numbers(height * rank), *V = check_numbers(rank * width),
+           *x = check_numbers(cells);
     random_start(&random, seed, 0);
     fill(U, height * rank, &random);
     fill(V, rank * width, &random);
     *sample = (struct sample){.data = {.n_rows = n, .n_features = (uint32_t)cells}};
-    sample->truth = numbers(cells);
-    sample->y = numbers(n);
-    sample->cost = numbers(n);
+    sample->truth = check_numbers(cells);
+    sample->y = check_numbers(n);
+    sample->cost = check_numbers(n);
     smm_product(U, V, height, rank, width, sample->truth);
     struct data *data = &sample->data;
     data->value = malloc(n * cells * sizeof *data->value);
@@ -79,16 +74,6 @@ static void draw(struct sample *sample, size_t n, size_t height, size_t width, s
     sample->matrices =
         (struct smm_matrices){.data = data, .n = n, .height = height, .width = width};
     sample->loss = (struct binary_loss){.y = sample->y, .cost = sample->cost};
-    free(U);
-    free(V);
-    free(x);
-}
-
-static void release(struct sample *sample) {
-    data_free(&sample->data);
-    free(sample->y);
-    free(sample->cost);
-    free(sample->truth);
 }
 
 static double cosine(const double *a, const double *b, size_t n) {
@@ -109,8 +94,9 @@ static void check_svd(void) {
     random_start(&random, 1, 0);
     for (size_t k = 0; k < 5; k++) {
         size_t m = shapes[k][0], n = shapes[k][1], r = m < n ? m : n;
-        double *A = numbers(m * n), *U = numbers(m * r), *s = numbers(r), *Vt = numbers(r * n);
-        double *L = numbers(m * 3), *R = numbers(3 * n);
+        double *A = check_numbers(m * n), *U = check_numbers(m * r), *s = check_numbers(r),
+               *Vt = check_numbers(r * n);
+        double *L = check_numbers(m * 3), *R = check_numbers(3 * n);
         fill(A, m * n, &random);
         MUST(svd_thin(A, m, n, U, s, Vt, &err));
         for (size_t i = 0; i < m; i++) {
@@ -137,12 +123,6 @@ static void check_svd(void) {
                 CHECK(fabs(sum - A[i * n + j]) < 1e-12, "product %g", sum - A[i * n + j]);
             }
         }
-        free(A);
-        free(U);
-        free(s);
-        free(Vt);
-        free(L);
-        free(R);
     }
     double bad[4] = {1, NAN, 0, 1}, U[4], s[2], Vt[4];
     CHECK(svd_thin(bad, 2, 2, U, s, Vt, &err) < 0, "NaN is taken");
@@ -154,10 +134,12 @@ static void check_maps(void) {
         struct sample sample;
         draw(&sample, 150, 6, 5, 2, 1, sparse, 3);
         size_t r = 2, R = 6, S = 5, n = 150;
-        double *U = numbers(R * r), *Vt = numbers(r * S), *s = numbers(r), *x = numbers(R * S);
-        double *F = numbers(n * R * r), *G = numbers(n * r * S), *T = numbers(n * r * (R + S));
+        double *U = check_numbers(R * r), *Vt = check_numbers(r * S), *s = check_numbers(r),
+               *x = check_numbers(R * S);
+        double *F = check_numbers(n * R * r), *G = check_numbers(n * r * S),
+               *T = check_numbers(n * r * (R + S));
         CHECK(svd_product(sample.truth, sample.truth, 1, 1, 1, 1, s, s, s, &err) == 0, "1x1");
-        double *u = numbers(R * S), *q = numbers(S), *v = numbers(S * S);
+        double *u = check_numbers(R * S), *q = check_numbers(S), *v = check_numbers(S * S);
         MUST(svd_thin(sample.truth, R, S, u, q, v, &err));
         for (size_t a = 0; a < R; a++) {
             memcpy(U + a * r, u + a * S, r * sizeof *U);
@@ -193,11 +175,7 @@ static void check_maps(void) {
                 }
             }
         }
-        double *all[] = {U, Vt, s, x, F, G, T, u, q, v};
-        for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
-            free(all[k]);
-        }
-        release(&sample);
+        data_free(&sample.data);
     }
     printf("ok: products with thin matrices are those of plain loops\n");
 }
@@ -237,7 +215,8 @@ static void check_descent(void) {
         for (uint64_t seed = 0; seed < 4; seed++) {
             struct sample sample;
             draw(&sample, 120, 7, 6, 3, 5, seed % 2 == 1, 20 + seed);
-            double *W = numbers(42), *normal = numbers(12), *U = numbers(42), s[6];
+            double *W = check_numbers(42), *normal = check_numbers(12), *U = check_numbers(42),
+                   s[6];
             struct binary_fit fit;
             svm_of(&sample, 1e-6, W, &fit);
             struct watched watched = {INFINITY, 0};
@@ -260,7 +239,7 @@ static void check_descent(void) {
             CHECK(trace.stalled && watched.n >= 2, "no descent");
             CHECK(alternate || trace.stationarity <= 1e-3, "stationarity %g", trace.stationarity);
             /* the objective it reports */
-            double sum, norm = 0, *scores = numbers(120), *breaks = numbers(240);
+            double sum, norm = 0, *scores = check_numbers(120), *breaks = check_numbers(240);
             MUST(smm_point_matrix(&point, &sample.matrices, 2, W, &err));
             smm_scores(&sample.matrices, W, scores);
             binary_bias(&sample.loss, scores, 120, breaks, &sum);
@@ -270,12 +249,7 @@ static void check_descent(void) {
             CHECK(fabs(0.5 * norm + sum - point.objective) < 1e-9 * point.objective,
                   "objective %.12g, is %.12g", point.objective, 0.5 * norm + sum);
             smm_point_free(&point);
-            free(W);
-            free(normal);
-            free(U);
-            free(scores);
-            free(breaks);
-            release(&sample);
+            data_free(&sample.data);
         }
     }
     printf("ok: the objective never rises, and is that of the matrix\n");
@@ -285,7 +259,7 @@ static void check_descent(void) {
 static void check_joint(void) {
     struct sample sample;
     draw(&sample, 200, 8, 6, 3, 10, false, 5);
-    double *normal = numbers(18), *U = numbers(18), s[3], objective;
+    double *normal = check_numbers(18), *U = check_numbers(18), s[3], objective;
     struct smm_lowrank problem = {.matrices = &sample.matrices,
                                   .loss = &sample.loss,
                                   .rank = 3,
@@ -308,9 +282,7 @@ static void check_joint(void) {
     CHECK(moved && point.objective < objective * (1 - 1e-3), "a joint step from %g to %g",
           objective, point.objective);
     smm_point_free(&point);
-    free(normal);
-    free(U);
-    release(&sample);
+    data_free(&sample.data);
     printf("ok: a joint step continues where alternation stalls\n");
 }
 
@@ -321,7 +293,7 @@ static void check_full_rank(void) {
     for (size_t k = 0; k < 2; k++) {
         struct sample sample;
         draw(&sample, 100, shapes[k][0], shapes[k][1], 2, 2, false, 8);
-        double *W = numbers(30), *full = numbers(30);
+        double *W = check_numbers(30), *full = check_numbers(30);
         struct binary_fit fit;
         svm_of(&sample, 1e-9, full, &fit);
         struct smm_lowrank problem = {
@@ -338,9 +310,7 @@ static void check_full_rank(void) {
               point.objective, fit.primal);
         CHECK(cosine(W, full, 30) >= 1 - 1e-8, "cosine 1 - %g", 1 - cosine(W, full, 30));
         smm_point_free(&point);
-        free(W);
-        free(full);
-        release(&sample);
+        data_free(&sample.data);
     }
     printf("ok: at full rank it is the SVM\n");
 }
@@ -352,7 +322,7 @@ static void check_recovery(void) {
         .matrices = &sample.matrices, .loss = &sample.loss, .rank = 1, .epsilon = 1e-3};
     struct smm_point point;
     struct smm_trace trace;
-    double *W = numbers(56);
+    double *W = check_numbers(56);
     MUST(smm_point_create(&point, &sample.matrices, 1, &err));
     for (size_t c = 0; c < 7; c++) {
         point.Vt[c] = 1 / sqrt(7);
@@ -361,18 +331,17 @@ static void check_recovery(void) {
     MUST(smm_point_matrix(&point, &sample.matrices, 1, W, &err));
     CHECK(cosine(W, sample.truth, 56) > 0.99, "cosine %g", cosine(W, sample.truth, 56));
     smm_point_free(&point);
-    free(W);
-    release(&sample);
+    data_free(&sample.data);
     printf("ok: a matrix of rank 1 is recovered\n");
 }
 
 static void check_nuclear(void) {
     struct sample sample;
     draw(&sample, 90, 6, 5, 2, 1, true, 13);
-    double *W = numbers(30), *full = numbers(30), last = 0;
+    double *W = check_numbers(30), *full = check_numbers(30), last = 0;
     struct binary_fit svm;
     svm_of(&sample, 1e-8, full, &svm);
-    double *alpha = numbers(90);
+    double *alpha = check_numbers(90);
     struct smm_nuclear_newton *newton;
     MUST(smm_nuclear_newton_create(&newton, &sample.matrices, &err));
     static const double taus[] = {1e-9, 0.01, 0.1, 1, 10, 1e5};
@@ -391,7 +360,7 @@ static void check_nuclear(void) {
         CHECK(fit.primal >= last * (1 - 1e-5), "the optimum falls with tau");
         last = fit.primal;
         double U[30], s[5], Vt[25], sum, norm = 0, trace = 0;
-        double *scores = numbers(90), *breaks = numbers(180);
+        double *scores = check_numbers(90), *breaks = check_numbers(180);
         MUST(svd_thin(W, 6, 5, U, s, Vt, &err));
         smm_scores(&sample.matrices, W, scores);
         binary_bias(&sample.loss, scores, 90, breaks, &sum);
@@ -407,14 +376,9 @@ static void check_nuclear(void) {
             CHECK(cosine(W, full, 30) > 1 - 1e-4, "cosine %g", cosine(W, full, 30));
         }
         CHECK(taus[k] < 1e5 || norm == 0, "a large tau does not give 0");
-        free(scores);
-        free(breaks);
     }
     smm_nuclear_newton_free(newton);
-    free(alpha);
-    free(W);
-    free(full);
-    release(&sample);
+    data_free(&sample.data);
     printf("ok: the nuclear norm from the SVM to 0, certified\n");
 }
 
@@ -474,7 +438,7 @@ static void check_early(void) {
         CHECK(none.zero_only && rank == 0 && none.dual == 0, "a fit without time for it");
         solution_free(&none);
     }
-    release(&sample);
+    data_free(&sample.data);
     printf("ok: time is reserved for the certificate\n");
 }
 

@@ -56,7 +56,7 @@ static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool s
     for (size_t i = 0; i < N; i++) {
         x[i] = i == 7 ? x[5] : (float)(2 * random_unit(random) - 1);
     }
-    CHECK(top_risk_create(&scene->risk, N, &err) == 0, "%s", err.text);
+    MUST(top_risk_create(&scene->risk, N, &err));
     scene->risk.kind = kind;
     scene->risk.square = square;
     for (size_t i = 0; i < N; i++) {
@@ -72,9 +72,7 @@ static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool s
     top_risk_ready(&scene->risk, 2.5);
     scene->risk.n_all = n_all;
     line_open(&scene->line, x, N, kernel, (struct data){0});
-    CHECK(top_certifier_create(&scene->certifier, &scene->line.problem, &scene->line.map, 0,
-                               &err) == 0,
-          "%s", err.text);
+    MUST(top_certifier_create(&scene->certifier, &scene->line.problem, &scene->line.map, 0, &err));
 }
 
 static void close_scene(struct scene *scene) {
@@ -242,9 +240,9 @@ static void work_rank(struct cluster *cluster, void *context) {
     struct score_map map;
     struct top_certifier certifier;
     struct top_risk risk;
-    CHECK(score_map_create(&map, &problem, &err) == 0, "%s", err.text);
-    CHECK(top_certifier_create(&certifier, &problem, &map, 0, &err) == 0, "%s", err.text);
-    CHECK(top_risk_create(&risk, n, &err) == 0, "%s", err.text);
+    MUST(score_map_create(&map, &problem, &err));
+    MUST(top_certifier_create(&certifier, &problem, &map, 0, &err));
+    MUST(top_risk_create(&risk, n, &err));
     risk.kind = scene->risk.kind;
     risk.square = scene->risk.square;
     risk.theta = scene->risk.theta;
@@ -261,9 +259,8 @@ static void work_rank(struct cluster *cluster, void *context) {
     memcpy(beta, scene->beta + first, n * sizeof *beta);
     struct fit fit = {.weights = weights, .alpha = alpha, .beta = beta};
     struct certificate found;
-    CHECK(top_certify(&certifier, &risk, scene->cost, INFINITY, &fit, &found, &level, &err) == 0,
-          "%s", err.text);
-    CHECK(top_loss_at_zero(&risk, scene->cost, &nothing, &err) == 0, "%s", err.text);
+    MUST(top_certify(&certifier, &risk, scene->cost, INFINITY, &fit, &found, &level, &err));
+    MUST(top_loss_at_zero(&risk, scene->cost, &nothing, &err));
     CHECK(cluster_largest(cluster, found.rounding) == -cluster_largest(cluster, -found.rounding) &&
               cluster_largest(cluster, found.dual) == -cluster_largest(cluster, -found.dual) &&
               cluster_largest(cluster, level.threshold) ==
@@ -435,10 +432,9 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
         level = scene->level;
         nothing = scene->nothing;
     } else {
-        CHECK(top_certify(&scene->certifier, &scene->risk, cost, INFINITY, &fit, &found, &level,
-                          &err) == 0,
-              "%s", err.text);
-        CHECK(top_loss_at_zero(&scene->risk, cost, &nothing, &err) == 0, "%s", err.text);
+        MUST(top_certify(&scene->certifier, &scene->risk, cost, INFINITY, &fit, &found, &level,
+                         &err));
+        MUST(top_loss_at_zero(&scene->risk, cost, &nothing, &err));
     }
     double of_g = plain_dual(scene, cost, &linear, &norm, &rounding);
     of_f = line_rounding(&scene->line, 1, scene->weights, none, &f_norm);
@@ -477,8 +473,7 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
     }
     /* another multiple is tried if the gap is not reached, and taken if it is better */
     double before = scene->weights[0];
-    CHECK(top_certify(&scene->certifier, &scene->risk, cost, 0, &fit, &longer, &again, &err) == 0,
-          "%s", err.text);
+    MUST(top_certify(&scene->certifier, &scene->risk, cost, 0, &fit, &longer, &again, &err));
     CHECK(longer.primal <= found.primal &&
               (longer.primal < found.primal || scene->weights[0] == before),
           "a longer w is worse: %g after %g", longer.primal, found.primal);
@@ -507,18 +502,17 @@ static struct certificate certify_rows(float *x, uint32_t width, double constant
     const struct kernel linear = {.type = KERNEL_LINEAR};
     struct gram *gram = NULL;
     if (kernel) {
-        CHECK(gram_create(&gram, &linear, &data, 1 << 20, true, NULL, &err) == 0, "%s", err.text);
+        MUST(gram_create(&gram, &linear, &data, 1 << 20, true, NULL, &err));
     }
     const struct problem problem = {.data = &data, .gram = gram, .n = N};
     struct problem own = problem;
     own.constant = constant;
-    CHECK(score_map_create(&map, &own, &err) == 0, "%s", err.text);
-    CHECK(top_certifier_create(&certifier, &problem, &map, constant, &err) == 0, "%s", err.text);
+    MUST(score_map_create(&map, &own, &err));
+    MUST(top_certifier_create(&certifier, &problem, &map, constant, &err));
     memcpy(weights, scene->weights, sizeof weights);
     memcpy(alpha, scene->alpha, sizeof alpha);
     memcpy(beta, scene->beta, sizeof beta);
-    CHECK(top_certify(&certifier, &scene->risk, 1.25, epsilon, &fit, &found, &level, &err) == 0,
-          "%s", err.text);
+    MUST(top_certify(&certifier, &scene->risk, 1.25, epsilon, &fit, &found, &level, &err));
     top_certifier_free(&certifier);
     score_map_free(&map);
     gram_free(gram);
@@ -566,15 +560,12 @@ static void check_longer(struct random *random) {
         scene.risk.mass[i] = i >= 5;
     }
     struct top_certifier certifier;
-    CHECK(top_certifier_create(&certifier, &scene.line.problem, &scene.line.map, 0, &err) == 0,
-          "%s", err.text);
+    MUST(top_certifier_create(&certifier, &scene.line.problem, &scene.line.map, 0, &err));
     struct fit fit = {.weights = scene.weights, .alpha = scene.alpha, .beta = scene.beta};
     struct certificate as_it_is, longer;
     struct top_level level;
-    CHECK(top_certify(&certifier, &scene.risk, 1e6, INFINITY, &fit, &as_it_is, &level, &err) == 0,
-          "%s", err.text);
-    CHECK(top_certify(&certifier, &scene.risk, 1e6, 0, &fit, &longer, &level, &err) == 0, "%s",
-          err.text);
+    MUST(top_certify(&certifier, &scene.risk, 1e6, INFINITY, &fit, &as_it_is, &level, &err));
+    MUST(top_certify(&certifier, &scene.risk, 1e6, 0, &fit, &longer, &level, &err));
     CHECK(as_it_is.primal > .5 + 1e-9 && longer.primal < .5 + 1e-12, "primal %.15g, longer %.15g",
           as_it_is.primal, longer.primal);
     top_certifier_free(&certifier);
@@ -597,8 +588,7 @@ static void check_bias(struct scene *scene) {
             fit.has_bias = true;
             fit.bias = expected = -.25;
         }
-        CHECK(top_certify(&own, &scene->risk, 1, INFINITY, &fit, &found, &level, &err) == 0, "%s",
-              err.text);
+        MUST(top_certify(&own, &scene->risk, 1, INFINITY, &fit, &found, &level, &err));
         CHECK(fit.bias == expected, "bias %g, not %g", fit.bias, expected);
     }
 }

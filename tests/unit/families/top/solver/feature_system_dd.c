@@ -30,7 +30,7 @@ int main(void) {
         }
     }
     CHECK(top_system_dd_fits(M, D) && !top_system_dd_fits(100000, 1000), "sizes");
-    CHECK(top_system_dd_create(&wide, X, M, D, &err) == 0, "%s", err.text);
+    MUST(top_system_dd_create(&wide, X, M, D, &err));
     CHECK(top_system_dd_factor(wide, E), "not positive definite");
     top_system_dd_solve(wide, lack, x, found);
     for (size_t i = 0; i < M; i++) {

@@ -30,7 +30,7 @@ static inline struct data rows_of(const float *x, size_t n, size_t width, size_t
 /* Random rows; positives lie higher in the first two features. */
 static inline struct data random_rows(size_t n, size_t width, size_t positives, double shift,
                                       uint64_t seed) {
-    float *x = sample_array(n * width, sizeof *x);
+    float *x = check_array(n * width, sizeof *x);
     struct random random;
     random_start(&random, seed, 0);
     for (size_t i = 0; i < n * width; i++) {
@@ -38,7 +38,6 @@ static inline struct data random_rows(size_t n, size_t width, size_t positives, 
         x[i] = (float)(2 * u + (i / width < positives && i % width < 2 ? shift : 0));
     }
     struct data data = rows_of(x, n, width, positives);
-    free(x);
     return data;
 }
 
@@ -100,7 +99,7 @@ static inline int descending(const void *a, const void *b) {
 /* The threshold of n scores by sorting them, or by bisection. All weights are 1. */
 static inline double plain_threshold(const struct top_setting *setting, enum top_loss loss,
                                      const double *scores, size_t n) {
-    double *z = sample_array(n, sizeof *z);
+    double *z = check_array(n, sizeof *z);
     memcpy(z, scores, n * sizeof *z);
     qsort(z, n, sizeof *z, descending);
     double t = 0;
@@ -123,7 +122,6 @@ static inline double plain_threshold(const struct top_setting *setting, enum top
             t += z[j] * fmin(1, fmax(0, k - (double)j)) / k;
         }
     }
-    free(z);
     return t;
 }
 
@@ -132,7 +130,7 @@ static inline double plain_primal(const struct setup *setup, const struct top_se
                                   const struct top_parameters *parameters, const double *weights) {
     const struct data *data = setup->data;
     size_t n = data->n_rows, d = data->n_features, n_top = 0;
-    double *s = sample_array(n, sizeof *s), *z = sample_array(n, sizeof *z), norm = 0, sum = 0;
+    double *s = check_array(n, sizeof *s), *z = check_array(n, sizeof *z), norm = 0, sum = 0;
     struct kernel_rows rows = {0};
     struct error err;
     if (setup->kernel) {
@@ -163,8 +161,6 @@ static inline double plain_primal(const struct setup *setup, const struct top_se
         }
     }
     kernel_rows_free(&rows);
-    free(s);
-    free(z);
     return 0.5 * norm + parameters->cost * sum;
 }
 

@@ -5,7 +5,7 @@
 static void fill_risk(struct top_risk *risk, enum top_kind kind, bool square, struct random *random,
                       size_t n, bool weights, double k) {
     struct error err;
-    CHECK(top_risk_create(risk, n, &err) == 0, "%s", err.text);
+    MUST(top_risk_create(risk, n, &err));
     risk->kind = kind;
     risk->square = square;
     for (size_t i = 0; i < n; i++) {
@@ -30,8 +30,8 @@ static void check_risk(void) {
         struct top_risk risk;
         fill_risk(&risk, (enum top_kind)(round % 3), round % 2, &random, n, round % 4 > 1,
                   1 + 5 * random_unit(&random));
-        double *s = sample_array(n, sizeof *s), *other = sample_array(n, sizeof *s);
-        double *g = sample_array(n, sizeof *s), *h = sample_array(n, sizeof *s);
+        double *s = check_array(n, sizeof *s), *other = check_array(n, sizeof *s);
+        double *g = check_array(n, sizeof *s), *h = check_array(n, sizeof *s);
         for (size_t i = 0; i < n; i++) { /* with ties */
             s[i] = (double)random_below(&random, 9) / 3 - 1;
             other[i] = 4 * random_unit(&random) - 2;
@@ -74,10 +74,6 @@ static void check_risk(void) {
             double here = 0.5 * y * y * norm + 2 * top_risk_cut(&risk, g, h, &ignored);
             CHECK(here >= found * (1 - 1e-6), "multiple %g: %g, at %g: %g", x, found, y, here);
         }
-        free(s);
-        free(other);
-        free(g);
-        free(h);
         top_risk_free(&risk);
     }
     printf("ok: thresholds solve their equations, and their planes lie below the risk\n");
@@ -88,7 +84,7 @@ static void check_shares(void) {
     enum { N = 4 };
     struct top_risk risk;
     struct error err;
-    CHECK(top_risk_create(&risk, N, &err) == 0, "%s", err.text);
+    MUST(top_risk_create(&risk, N, &err));
     risk.kind = TOP_MEAN;
     risk.cost[N - 1] = 1;
     for (size_t i = 0; i < N; i++) {
@@ -110,7 +106,7 @@ enum { FEW = 4 };
 static void open_few(struct top_risk *risk, enum top_kind kind, bool square, double mass,
                      double budget) {
     struct error err;
-    CHECK(top_risk_create(risk, FEW, &err) == 0, "%s", err.text);
+    MUST(top_risk_create(risk, FEW, &err));
     risk->kind = kind;
     risk->square = square;
     risk->theta = 1;
@@ -224,7 +220,7 @@ static void check_outliers(void) {
         double p[ROWS];
         struct top_risk risk;
         struct error err;
-        CHECK(top_risk_create(&risk, ROWS, &err) == 0, "%s", err.text);
+        MUST(top_risk_create(&risk, ROWS, &err));
         risk.kind = TOP_MEAN;
         risk.cost[ROWS - 1] = 1;
         for (size_t i = 0; i < ROWS - 1; i++) {
