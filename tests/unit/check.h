@@ -4,14 +4,19 @@
 #ifndef TESTS_UNIT_CHECK_H
 #define TESTS_UNIT_CHECK_H
 
+#include "common/base/memory.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The error of the last call that failed, in this thread. */
+static _Thread_local __attribute__((unused)) struct error err;
+
 /* FAIL(format, ...): the test has failed, for this reason.
  * CHECK(condition, format, ...): it has unless the condition holds; the format says what was found.
  * CHECK_TRUE(condition): the same, where the condition says all.
- * MUST(call): it has unless the call returns 0; what it said is in err, which the caller has. */
+ * MUST(call): it has unless the call returns 0; what it said is in err. */
 #define FAIL(...) check_failed(__FILE__, __LINE__, "", __VA_ARGS__)
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \

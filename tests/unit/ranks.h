@@ -4,7 +4,6 @@
 #ifndef TESTS_UNIT_RANKS_H
 #define TESTS_UNIT_RANKS_H
 
-#include "common/base/memory.h"
 #include "common/distributed/cluster.h"
 #include "tests/unit/check.h"
 
@@ -134,7 +133,7 @@ void cluster_broadcast(struct cluster *cluster, void *bytes, size_t n, size_t fr
 }
 
 int cluster_allgather(struct cluster *cluster, const void *own, size_t n, char **all, size_t *start,
-                      struct error *err) {
+                      struct error *failure) {
     struct ranks alone = {.n = 1, .brought = {own}, .bytes = {n}}, *ranks = &alone;
     if (cluster) {
         ranks = cluster->ranks;
@@ -146,7 +145,7 @@ int cluster_allgather(struct cluster *cluster, const void *own, size_t n, char *
     for (size_t r = 0; r < ranks->n; r++) {
         start[r + 1] = start[r] + ranks->bytes[r];
     }
-    *all = memory_array(start[ranks->n], 1, "what all ranks have", err);
+    *all = memory_array(start[ranks->n], 1, "what all ranks have", failure);
     for (size_t r = 0; *all && r < ranks->n; r++) {
         memcpy(*all + start[r], ranks->brought[r], ranks->bytes[r]);
     }
@@ -156,8 +155,8 @@ int cluster_allgather(struct cluster *cluster, const void *own, size_t n, char *
     return *all ? 0 : -1;
 }
 
-int cluster_agree(struct cluster *cluster, int status, struct error *err) {
-    (void)err;
+int cluster_agree(struct cluster *cluster, int status, struct error *failure) {
+    (void)failure;
     return cluster_largest(cluster, status < 0) > 0 ? -1 : status;
 }
 

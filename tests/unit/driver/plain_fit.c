@@ -18,10 +18,10 @@ static const char *const names[] = {"only", NULL};
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 static int open_problem(void **state, const struct problem *problem, struct point point,
-                        struct error *err) {
+                        struct error *failure) {
     (void)problem;
     (void)point;
-    (void)err;
+    (void)failure;
     *state = &gate;
     return 0;
 }
@@ -31,7 +31,7 @@ static void close_problem(void *state) {
 }
 
 static int solve(void *state, struct point point, const struct monitor *monitor,
-                 struct solution *solution, struct error *err) {
+                 struct solution *solution, struct error *failure) {
     (void)point;
     bool late = monitor_past_deadline(monitor);
     if (!late) {
@@ -45,7 +45,7 @@ static int solve(void *state, struct point point, const struct monitor *monitor,
                                   .iterations = late ? 0 : 7,
                                   .converged = !late,
                                   .certified = true};
-    return solution->weights ? 0 : error_set(err, ERROR_RUNTIME, "no memory");
+    return solution->weights ? 0 : error_set(failure, ERROR_RUNTIME, "no memory");
 }
 
 static const struct measures measures = {.n_options = 0};
@@ -62,7 +62,6 @@ static const struct family family = {.name = "waiting",
 
 static struct plain_fit *fit(const struct options *options, struct data *data, double seconds,
                              struct progress *progress, bool *abandoned) {
-    struct error err = {0};
     const struct plain_fit_setup setup = {.family = &family,
                                           .point = {options, 0},
                                           .data = data,
@@ -77,7 +76,6 @@ static struct plain_fit *fit(const struct options *options, struct data *data, d
 
 int main(void) {
     struct options options = {0};
-    struct error err = {0};
     struct data data = {.n_features = 1};
     struct plain_fit *made;
     struct progress progress;

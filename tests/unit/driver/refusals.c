@@ -32,7 +32,6 @@
 /* ---- sizes ---- */
 
 static void check_sizes(void) {
-    struct error err;
     uint64_t start = 0;
     double number = 1;
     uint32_t *pivot = NULL;
@@ -63,7 +62,6 @@ static void check_sizes(void) {
 /* ---- measures ---- */
 
 static void check_measures(void) {
-    struct error err;
     const double target[] = {1, 2}, score[] = {1, NAN}, good[] = {1, 2};
     const double infinite[] = {1, INFINITY}, tiny[] = {1e-310, 1e-310};
     const bool positive[] = {true, false};
@@ -92,7 +90,6 @@ static void check_measures(void) {
 /* Four rows, with label names by their numbers. */
 static struct data four_rows(enum data_labels labels) {
     struct data data = {.n_rows = 4, .n_features = 2, .labels = labels};
-    struct error err;
     uint32_t number;
     data.value = sample_array(8, sizeof *data.value);
     data.target = sample_array(4, sizeof *data.target);
@@ -113,7 +110,6 @@ static void check_top(const struct problem *problem, const struct problem *kerne
     static const bool positive[] = {true, false};
     struct solution solution;
     struct top *top;
-    struct error err;
     struct top_setting setting = {.formulation = TOP_GRILL, .positive = positive, .tau = .5};
     struct top_parameters parameters = {
         .method = TOP_BUNDLE, .cost = 1, .epsilon = .1, .seed = 1, .starts = 1};
@@ -135,7 +131,6 @@ static void check_top(const struct problem *problem, const struct problem *kerne
 static void check_rank(const struct problem *problem, const struct problem *kernel) {
     struct solution solution;
     struct rank *rank;
-    struct error err;
     struct rank_preferences preferences = {.gap_low = 1, .gap_high = UINT32_MAX, .fraction = 1};
     struct rank_parameters parameters = {
         .loss = RANK_SQUARED_HINGE, .method = RANK_FW, .cost = 1, .epsilon = .1};
@@ -153,7 +148,6 @@ static void check_rank(const struct problem *problem, const struct problem *kern
 static void check_classes(const struct problem *kernel) {
     struct solution solution;
     struct mc *mc;
-    struct error err;
     const struct mc_setup setup = {.formulation = MC_WW, .margin_scale = 1, .seed = 1};
     const struct mc_parameters parameters = {.method = MC_NEWTON, .cost = 1, .epsilon = .1};
     MUST(mc_create(&mc, kernel, &setup, &err));
@@ -167,7 +161,6 @@ static void check_export(void) {
     double weights[] = {1, 2};
     struct labels labels = {0};
     struct output *output;
-    struct error err;
     uint32_t number;
     struct model model = {.n_outputs = 2, .n_features = 1, .weights = weights, .certified = true};
     CHECK_TRUE(names_add(&labels.names, "1", 1, &number, &err) == 0);
@@ -188,7 +181,6 @@ int main(void) {
     for (enum data_labels labels = DATA_NUMBER; labels <= DATA_NAME; labels++) {
         struct data data = four_rows(labels);
         struct gram *gram;
-        struct error err;
         MUST(gram_create(&gram, &linear, &data, 1 << 20, true, NULL, &err));
         const struct problem problem = {.data = &data, .n = 4};
         const struct problem kernel = {.data = &data, .gram = gram, .n = 4, .cache_bytes = 1 << 22};

@@ -23,7 +23,6 @@ static const struct predictor *find(const char *name) {
 int main(int argc, char **argv) {
     struct model model;
     struct output *output;
-    struct error err;
     CHECK(argc == 4, "usage: models FAMILY MODEL COPY");
     const struct predictor *predictor = find(argv[1]);
     MUST(model_read(&model, predictor->name, predictor->model_keys, argv[2], &err));

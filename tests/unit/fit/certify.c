@@ -182,9 +182,9 @@ static struct reference reference_kernel(const struct scene *scene, int which, b
 /* ---- the loss: sum |s|; it checks the scores and their errors ---- */
 
 static int loss(void *context, size_t first, size_t n, const double *s, const double *error,
-                double *value, double *rounding, struct error *err) {
+                double *value, double *rounding, struct error *failure) {
     struct scene *scene = context;
-    (void)err;
+    (void)failure;
     *value = *rounding = 0;
     if (first == 0) {
         scene->next = 0;
@@ -219,7 +219,6 @@ static int loss(void *context, size_t first, size_t n, const double *s, const do
 /* size: of the errors of coefficients and of exact scores. */
 static void open_scene(struct scene *scene, size_t k, bool sparse, double constant, bool kernel,
                        double size, struct random *random) {
-    struct error err;
     *scene = (struct scene){.k = k, .constant = constant, .weights = kernel ? N : D};
     scene->data = sample_data(N, D, sparse ? 0.6 : 1, SAMPLE_SIGNED, sparse, true,
                               random_below(random, 1000));
@@ -300,7 +299,6 @@ static void expect(struct scene *scene, size_t evaluation, const struct referenc
 
 /* Checks both bounds of f and g. */
 static void check_scene(struct scene *scene, bool same, bool exact, double norm_error) {
-    struct error err;
     bool kernel = scene->gram, given = exact && kernel;
     norm_error = kernel ? 0 : norm_error;
     double exact_f[N * MAX_K], exact_g[N * MAX_K], largest = 0, most = 0;
@@ -444,7 +442,6 @@ static void check_flat(void) {
     float value[] = {1, 1, 1, 2};
     struct line line;
     struct certificate found;
-    struct error err;
     double w[2] = {1, 0}, zero = 0, bias = 3;
     line_open(&line, value, 2, false, (struct data){.n_features = 2, .value = value});
     const struct certify_family family = {.context = &zero, .loss = no_loss, .zero_primal = 2};
@@ -492,7 +489,6 @@ static void check_crossed(void) {
     float value[] = {1, 1, 1, 2};
     struct line line;
     struct certificate found;
-    struct error err;
     double w[2] = {1, 0}, loss = 1; /* the primal is 1.5, with the weights' norm */
     const struct certify_function f = {.weights = w};
     struct certify_family family = {
@@ -525,8 +521,8 @@ static void check_crossed(void) {
 
 /* No loss; context gets the scores. */
 static int keep_scores(void *context, size_t first, size_t n, const double *s, const double *error,
-                       double *value, double *rounding, struct error *err) {
-    (void)error, (void)err;
+                       double *value, double *rounding, struct error *failure) {
+    (void)error, (void)failure;
     memcpy((double *)context + first, s, n * sizeof *s);
     *value = *rounding = 0;
     return 0;
@@ -538,7 +534,6 @@ static void check_bias(void) {
     float value[] = {1, 2};
     struct line line;
     struct certificate found;
-    struct error err;
     double w[2] = {.5, .25}, bias = 7e8, scores[2], constant = 1e6; /* w'x is x */
     double primal = .5 * (1 + bias / constant * (bias / constant)), norm_bound = 1e12 * .75;
     line_open_with(&line, value, 2, true, (struct data){0}, constant);
@@ -571,9 +566,9 @@ struct processes {
 };
 
 static int sum_of_sizes(void *context, size_t first, size_t n, const double *s, const double *error,
-                        double *value, double *rounding, struct error *err) {
+                        double *value, double *rounding, struct error *failure) {
     const size_t *k = context;
-    (void)first, (void)err;
+    (void)first, (void)failure;
     *value = *rounding = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t c = 0; c < *k; c++) {
@@ -587,7 +582,6 @@ static int sum_of_sizes(void *context, size_t first, size_t n, const double *s, 
 static void run_process(struct cluster *cluster, void *context) {
     struct processes *processes = context;
     const struct scene *scene = processes->scene;
-    struct error err;
     struct data data = scene->data;
     size_t rank = cluster_rank(cluster), first = ranks_cut(cluster, processes->ranks, &data);
     size_t n = data.n_rows, k = scene->k;

@@ -27,7 +27,6 @@ static bool is_flat(size_t n, size_t k, const double *s, const double *size, dou
     }
     struct line line;
     struct certificate found;
-    struct error err;
     w[k] = 1;
     w[2 * k] = -1;
     line_open(&line, value, n, false, (struct data){.n_features = 3, .value = value});
@@ -41,8 +40,8 @@ static bool is_flat(size_t n, size_t k, const double *s, const double *size, dou
 
 /* The hinge loss C max(0, 1 - s) with exact scores. */
 static int hinge_loss(void *context, size_t first, size_t n, const double *s, const double *error,
-                      double *value, double *rounding, struct error *err) {
-    (void)first, (void)err;
+                      double *value, double *rounding, struct error *failure) {
+    (void)first, (void)failure;
     *value = *rounding = 0;
     for (size_t i = 0; i < n; i++) {
         *value += *(double *)context * fmax(0, 1 - s[i]);
@@ -58,7 +57,6 @@ static struct certificate scaled(double w, const double *added, double cost, boo
     double b[] = {w, 0};
     struct line line;
     struct certificate found;
-    struct error err;
     const struct certify_family family = {.context = &cost,
                                           .loss = hinge_loss,
                                           .linear = w * w,
@@ -127,7 +125,6 @@ struct levels {
 
 static void work_level(struct cluster *cluster, void *context) {
     struct levels *levels = context;
-    struct error err;
     size_t rank = cluster_rank(cluster), n = rank + 1 < cluster_size(cluster) ? 2 : 0;
     float value[2] = {1, 1};
     double sign = levels->negative ? -1 : 1, s[4] = {sign, sign, sign, sign};
@@ -186,7 +183,6 @@ static void check_shift(void) {
     struct gram *gram;
     struct certify *certify;
     struct certificate found;
-    struct error err;
     MUST(gram_create(&gram, &kernel, &data, 1 << 20, true, NULL, &err));
     const struct problem problem = {.data = &data, .gram = gram, .n = ROWS};
     MUST(certify_create(&certify, &problem, &map, 0, &err));
@@ -385,7 +381,6 @@ static void check_written_bias(void) {
     const double bias = ROWS / 2 * unit * size;
     struct line line;
     struct certificate found;
-    struct error err;
     const struct certify_family family = {.context = &zero, .loss = no_loss, .zero_primal = 1e9};
     const struct certify_function f = {.weights = b, .bias = &bias};
     line_open_with(&line, value, ROWS, true, (struct data){0}, 1);

@@ -19,8 +19,9 @@ static inline bool near(double a, double b, double part) {
 
 /* A loss with the value of the context, a double, and without a rounding error. */
 static inline int no_loss(void *context, size_t first, size_t n, const double *s,
-                          const double *error, double *value, double *rounding, struct error *err) {
-    (void)first, (void)n, (void)s, (void)error, (void)err;
+                          const double *error, double *value, double *rounding,
+                          struct error *failure) {
+    (void)first, (void)n, (void)s, (void)error, (void)failure;
     *value = *(double *)context;
     *rounding = 0;
     return 0;
@@ -42,7 +43,6 @@ struct line {
  * the constant feature. */
 static inline void line_open_with(struct line *line, float *x, size_t n, bool kernel,
                                   struct data data, double constant) {
-    struct error err;
     *line = (struct line){.n = n, .x = x, .data = data, .kernel = {.type = KERNEL_LINEAR}};
     line->data.n_rows = n;
     if (line->data.n_features == 0) {

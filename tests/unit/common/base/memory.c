@@ -11,7 +11,6 @@
 
 /* Sizes that overflow are refused, not wrapped around. */
 static void check_sizes(void) {
-    struct error err = {0};
     void *none = memory_array(SIZE_MAX / 4, 8, "items", &err);
     CHECK(!none && strstr(err.text, "out of memory: "), "an array of 2^65 bytes");
     err = (struct error){0};

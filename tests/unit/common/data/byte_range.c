@@ -158,7 +158,6 @@ static size_t read_part(const struct file *file, const char *path, size_t r, siz
                         size_t at, struct threads *threads) {
     const struct lines_part part = {r, n, queries};
     struct lines *lines;
-    struct error err;
     size_t batch = 1 + draw(draw(2) ? 100 : 100000);
     MUST(lines_open_part(&lines, path, &part, batch, draw(2) ? threads : NULL, &err));
     for (;;) {
@@ -211,7 +210,6 @@ static void read_parts(const struct file *file, const char *path, size_t n, bool
 int main(int argc, char **argv) {
     static struct file file;
     struct threads *threads;
-    struct error err;
     CHECK_TRUE(argc == 2);
     MUST(threads_create(&threads, 2, &err));
     for (unsigned round = 0; round < 400; round++) {

@@ -20,7 +20,7 @@ static struct data random_sparse(size_t n_rows, uint32_t width, size_t percent,
     data.query = sample_array(n_rows, sizeof *data.query);
     data.serial = sample_array(n_rows, sizeof *data.serial);
     data.weight = sample_array(n_rows, sizeof *data.weight);
-    *matrix = sample_array(n_rows * width, sizeof **matrix);
+    *matrix = check_array(n_rows * width, sizeof **matrix);
     if (labels == DATA_NUMBER) {
         data.target = sample_array(n_rows, sizeof *data.target);
     } else {
@@ -52,7 +52,6 @@ static struct data random_sparse(size_t n_rows, uint32_t width, size_t percent,
             data.label_start[i + 1] = n_labels;
         }
     }
-    struct error err;
     for (int i = 0; i < 5; i++) {
         char name[2] = {(char)('a' + i), '\0'};
         uint32_t number;
@@ -66,7 +65,7 @@ static struct data random_sparse(size_t n_rows, uint32_t width, size_t percent,
 static void check_rows(const struct data *data, const double *matrix, uint32_t width,
                        const uint32_t *rows) {
     size_t wide = (size_t)width + 7;
-    double *row = sample_array(wide, sizeof *row);
+    double *row = check_array(wide, sizeof *row);
     for (size_t i = 0; i < data->n_rows; i++) {
         const double *expected = matrix + (rows ? rows[i] : i) * width;
         for (size_t w = width > 3 ? (size_t)width - 3 : 0; w <= wide; w++) {
@@ -78,11 +77,9 @@ static void check_rows(const struct data *data, const double *matrix, uint32_t w
             }
         }
     }
-    free(row);
 }
 
 static void check_make_dense(void) {
-    struct error err;
     for (int i = 0; i < 3000; i++) {
         size_t n_rows = below(12);
         uint32_t width = (uint32_t)below(20) + 1, wider = (uint32_t)below(30);
@@ -109,7 +106,6 @@ static void check_make_dense(void) {
             check_rows(&data, matrix, width, NULL);
         }
         data_free(&data);
-        free(matrix);
     }
     puts("ok: sparse rows made dense in place, dense rows made wider");
 }
@@ -131,14 +127,13 @@ static bool same_row(const struct data *some, size_t k, const struct data *data,
 }
 
 static void check_subset(void) {
-    struct error err;
     for (int i = 0; i < 600; i++) {
         size_t n_rows = below(30) + 1, n = 0;
         uint32_t width = (uint32_t)below(10) + 1;
         enum data_labels labels = (enum data_labels)(i % 3);
         double *matrix;
         struct data data = random_sparse(n_rows, width, 50, labels, &matrix);
-        uint32_t *rows = sample_array(n_rows, sizeof *rows);
+        uint32_t *rows = check_array(n_rows, sizeof *rows);
         for (uint32_t r = 0; r < n_rows; r++) {
             if (below(2)) { /* stored, at a random position */
                 size_t place = below(++n);
@@ -168,8 +163,6 @@ static void check_subset(void) {
         }
         data_free(&subset);
         data_free(&data);
-        free(rows);
-        free(matrix);
     }
     puts("ok: subsets and parts have their rows, labels, queries, weights and names");
 }

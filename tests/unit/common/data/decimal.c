@@ -104,7 +104,6 @@ static void check_pairs(void) {
 static void check_names(void) {
     struct random random;
     struct names names = {0};
-    struct error err;
     static struct number first[NUMBERS];
     size_t n = 0;
     random_start(&random, 4, 1);

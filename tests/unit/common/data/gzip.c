@@ -70,7 +70,6 @@ struct inflated {
 
 static void inflate_all(const struct gzip_decompressor *engine, const unsigned char *in,
                         size_t n_in, bool pieces, struct inflated *to) {
-    struct error err;
     void *inflater = engine->open(&err);
     CHECK(inflater, "%s", err.text);
     struct gzip_buffers buffers = {.in = in, .out = to->text};
@@ -115,7 +114,6 @@ static void check_same(const unsigned char *packed, size_t length, enum changed 
 static void test_engines(void) {
     static unsigned char text[TEXT], packed[PACKED], out[TEXT + 1];
     unsigned char extra[] = {'B', 'C', 2, 0, 7, 7};
-    struct error err;
     const struct gzip_decompressor *engines[] = {&gzip_zlib, gzip_fastest()};
     void *inflater[] = {engines[0]->open(&err), engines[1]->open(&err)};
     for (unsigned round = 0; round < 200; round++) {
@@ -176,19 +174,19 @@ static size_t make_file(unsigned char *file, size_t n_members) {
 static bool read_both(const unsigned char *file, size_t n, struct threads *threads) {
     static char text[2][1 << 17];
     struct source *alone, *shared;
-    struct error err[2];
-    CHECK_TRUE(source_open_bytes(&alone, "file", file, n, &err[0]) == 0);
-    CHECK_TRUE(source_open_bytes(&shared, "file", file, n, &err[1]) == 0);
+    struct error errors[2];
+    CHECK_TRUE(source_open_bytes(&alone, "file", file, n, &errors[0]) == 0);
+    CHECK_TRUE(source_open_bytes(&shared, "file", file, n, &errors[1]) == 0);
     bool shareable = source_shareable(shared);
-    CHECK(!shareable || source_share(shared, threads, &err[1]) == 0, "%s", err[1].text);
+    CHECK(!shareable || source_share(shared, threads, &errors[1]) == 0, "%s", errors[1].text);
     int status = 0;
     for (size_t size, got[2] = {1, 0}; status == 0 && got[0] > 0;) {
         size = draw(2) ? draw(100) + 1 : draw(sizeof text[0]) + 1;
-        status = source_read(alone, text[0], size, &got[0], &err[0]);
-        CHECK_TRUE(source_read(shared, text[1], size, &got[1], &err[1]) == status);
+        status = source_read(alone, text[0], size, &got[0], &errors[0]);
+        CHECK_TRUE(source_read(shared, text[1], size, &got[1], &errors[1]) == status);
         CHECK_TRUE(status < 0 || (got[0] == got[1] && memcmp(text[0], text[1], got[0]) == 0));
-        CHECK(status == 0 || strcmp(err[0].text, err[1].text) == 0, "%s / %s", err[0].text,
-              err[1].text);
+        CHECK(status == 0 || strcmp(errors[0].text, errors[1].text) == 0, "%s / %s", errors[0].text,
+              errors[1].text);
     }
     source_close(alone);
     source_close(shared);
@@ -198,7 +196,6 @@ static bool read_both(const unsigned char *file, size_t n, struct threads *threa
 static void test_members(void) {
     static unsigned char file[FILE_BYTES];
     struct threads *threads;
-    struct error err;
     unsigned sound = 0;
     MUST(threads_create(&threads, 3, &err));
     for (unsigned round = 0; round < 60; round++) {
@@ -245,7 +242,6 @@ static void test_members_alone(void) {
     static unsigned char in[ROOM], text[ROOM], noise[30000];
     struct members *members;
     struct threads *threads;
-    struct error err;
     size_t at[4] = {0}, ends[4] = {0};
     MUST(threads_create(&threads, 2, &err));
     MUST(members_open(&members, threads, &err));
@@ -314,7 +310,6 @@ static void test_members_alone(void) {
 /* Offsets beyond any file are refused, and nothing is read after cancellation. */
 static void test_source(void) {
     struct source *source;
-    struct error err;
     char path[40], text[4];
     size_t got;
     FILE *place = tmpfile();

@@ -36,7 +36,6 @@ static size_t sort_once(uint32_t *column, size_t n) {
  */
 static void check_list(size_t n, unsigned bits, bool clusters) {
     static uint32_t column[MOST], sorted[MOST];
-    struct error err;
     struct indices indices, copy;
     for (size_t i = 0; i < n; i++) {
         uint32_t word = random_word() >> (32 - bits);
@@ -71,7 +70,6 @@ static void check_lists(void) {
         }
     }
     struct indices indices;
-    struct error err;
     const struct indices_part whole = {NULL, 1000};
     MUST(indices_list(&indices, &whole, 1, &err));
     CHECK(indices.n == 1000 && indices.at[999] == 999, "%u columns of dense rows", indices.n);
@@ -81,7 +79,6 @@ static void check_lists(void) {
 
 static void check_few(void) {
     static uint32_t column[MOST];
-    struct error err;
     for (uint32_t i = 0; i < MOST; i++) {
         column[i] = i;
     }
@@ -117,7 +114,6 @@ static struct data make_rows(size_t n, uint32_t largest) {
 static void check_rows(bool dense) {
     enum { N = 20 };
     const uint32_t LARGEST = 3000000000u;
-    struct error err;
     struct data data = make_rows(N, LARGEST), same;
     uint32_t all[N];
     for (uint32_t i = 0; i < N; i++) {
@@ -142,7 +138,6 @@ static void check_rows(bool dense) {
 
 /* Rows 1 .. 6 in one line each, restricted to columns 1, 4 and 9. */
 static void check_select(bool dense) {
-    struct error err;
     static const uint32_t wanted[] = {1, 4, 9};
     struct indices indices;
     struct data data = {.n_rows = 2, .n_features = 6, .labels = DATA_NUMBER};

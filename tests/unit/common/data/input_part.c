@@ -33,7 +33,6 @@ static void read_part(struct cluster *cluster, void *context) {
     const struct input_share share = {.cluster = cluster, .whole = reading->whole};
     struct input_found found;
     struct data data;
-    struct error err = {0};
     char wanted[100];
     size_t rank = cluster_rank(cluster);
     int status = input_read_part(&data, reading->path, &format, &share, NULL, &found, &err);

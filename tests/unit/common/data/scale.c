@@ -5,13 +5,11 @@
 #include <float.h>
 
 static void copy(const struct data *data, struct data *target) {
-    struct error err;
-    uint32_t *rows = sample_array(data->n_rows, sizeof *rows);
+    uint32_t *rows = check_array(data->n_rows, sizeof *rows);
     for (uint32_t i = 0; i < data->n_rows; i++) {
         rows[i] = i;
     }
     MUST(data_subset(data, rows, data->n_rows, target, &err));
-    free(rows);
 }
 
 /* Column 0 gets the constant 3.7, column 1 is 0. */
@@ -41,7 +39,6 @@ static struct data training(bool sparse) {
 
 static void fit_apply(enum scale_kind kind, const struct data *train, struct data *data,
                       struct scale *scale) {
-    struct error err;
     MUST(scale_fit(scale, kind, train, NULL, &err));
     copy(train, data);
     MUST(scale_apply(scale, data, &err));
@@ -89,7 +86,6 @@ static void test_columns(enum scale_kind kind, bool sparse) {
 static void test_other_rows(enum scale_kind kind, bool train_sparse) {
     struct data train = training(train_sparse), done;
     struct scale scale;
-    struct error err;
     fit_apply(kind, &train, &done, &scale);
     for (int form = 0; form < 6; form++) {
         uint32_t width = form / 2 == 0 ? 12 : form / 2 == 1 ? 5 : 20;
@@ -138,7 +134,6 @@ static double quantile_by_counts(const double *value, size_t n, double v) {
 static void test_quantile(bool sparse, float shift) {
     struct data train = training(sparse), data;
     struct scale scale;
-    struct error err;
     for (size_t at = 0; at < data_values(&train); at++) {
         train.value[at] -= shift;
     }
@@ -184,7 +179,6 @@ static void test_many_values(void) {
         value[i] = (double)train.value[i];
     }
     struct quantiles quantiles;
-    struct error err;
     MUST(quantiles_fit(&quantiles, &train, &err));
     CHECK(quantiles.start[1] > QUANTILE_STEPS / 2 && quantiles.start[1] <= 2 * QUANTILE_STEPS + 2,
           "%u breakpoints", (unsigned)quantiles.start[1]);
@@ -223,7 +217,6 @@ static void test_last_whole(void) {
     for (size_t n = N; n <= N + 1; n++) {
         struct data train = {.n_rows = n, .n_features = 1, .value = value};
         struct quantiles quantiles;
-        struct error err;
         MUST(quantiles_fit(&quantiles, &train, &err));
         CHECK(quantiles.start[1] == (n == N ? N : QUANTILE_STEPS + 1), "%zu rows: %u breakpoints",
               n, (unsigned)quantiles.start[1]);
@@ -240,7 +233,6 @@ static void test_neighbours(void) {
     }
     struct data train = {.n_rows = N, .n_features = 1, .value = value};
     struct quantiles quantiles;
-    struct error err;
     CHECK(quantiles_fit(&quantiles, &train, &err) == 0 && quantiles.start[1] == N, "neighbours");
     for (size_t i = 0; i < N; i++) {
         float rank = (float)(i * 37 % N) / (N - 1);
@@ -263,7 +255,6 @@ static void test_one_zero(void) {
     struct data train = {
         .n_rows = 3, .n_features = 2, .row_start = start, .column = column, .value = value};
     struct quantiles quantiles;
-    struct error err;
     MUST(quantiles_fit(&quantiles, &train, &err));
     for (int k = 0; k < 3; k++) {
         double v = k == 2 ? 3 : k - 1;
@@ -274,7 +265,6 @@ static void test_one_zero(void) {
 }
 
 static void test_rows(void) {
-    struct error err;
     for (int sparse = 0; sparse < 2; sparse++) {
         struct data train = sample_data(30, 9, .5, SAMPLE_SIGNED, sparse, true, 3), data;
         struct scale scale;

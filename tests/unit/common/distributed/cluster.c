@@ -16,9 +16,9 @@ struct done {
     size_t bytes;
 };
 
-static void tell(void *context, const struct error *err) {
+static void tell(void *context, const struct error *failure) {
     (void)context;
-    FAIL("%s", err->text);
+    FAIL("%s", failure->text);
 }
 
 /* The length of a task's message; some contain only the number. */
@@ -33,9 +33,9 @@ static void count(struct done *done, size_t task, size_t bytes) {
     pthread_mutex_unlock(&done->mutex);
 }
 
-static int hear(void *context, const char *bytes, size_t n, struct error *err) {
+static int hear(void *context, const char *bytes, size_t n, struct error *failure) {
     size_t task;
-    (void)err;
+    (void)failure;
     memcpy(&task, bytes, sizeof task);
     CHECK(n == length_of(task), "%zu bytes for task %zu", n, task);
     for (size_t i = sizeof task; i < n; i++) {
@@ -99,7 +99,6 @@ static void test_machine(struct cluster *cluster) {
 
 int main(void) {
     struct cluster *cluster;
-    struct error err;
     MUST(cluster_open(&cluster, tell, NULL, &err));
     test_sums(cluster);
     test_tasks(cluster);

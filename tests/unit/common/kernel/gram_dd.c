@@ -34,7 +34,6 @@ static double entry_error(bool wide) {
 
 /* Products and entries of a matrix against those of kernel_value. */
 static void check_matrix(const struct gram *gram, bool wide, struct threads **pool) {
-    struct error err;
     size_t n = gram_size(gram);
     const struct kernel_rows *rows = gram_rows(gram);
     const struct kernel *kernel = rows->kernel;
@@ -142,7 +141,6 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
 /* Sizes near multiples of groups of rows, tasks and tiles; `part` of the matrix is cached. */
 static void test_products(size_t n, bool sparse, bool wide, double part,
                           const struct kernel *kernel, struct threads **pool) {
-    struct error err;
     struct data data = sample_data(n, 30, .4, SAMPLE_COUNTS, sparse, true, n);
     struct gram *gram;
     size_t bytes = (size_t)(part * (double)((n + 16) * (n + 16)) / 2 * (wide ? 8 : 4));
@@ -160,7 +158,6 @@ static size_t original(size_t i, size_t m) {
 
 /* n rows of which the last ones repeat the first m, in order and not. */
 static struct data repeated_rows(size_t n, size_t m, bool sparse) {
-    struct error err;
     struct data data = sample_data(n, 30, .4, SAMPLE_COUNTS, false, false, n);
     for (size_t i = m; i < n; i++) {
         memcpy(data.value + i * 30, data.value + original(i, m) * 30, 30 * sizeof *data.value);
@@ -172,7 +169,6 @@ static struct data repeated_rows(size_t n, size_t m, bool sparse) {
 /* Error bounds are the same whether duplicates are aggregated or not. */
 static void check_errors(const struct gram *gram, struct threads **pool) {
     size_t n = gram_size(gram);
-    struct error err;
     struct random random;
     struct kernel_rounding rounding;
     double *size = check_array(n, 2 * sizeof *size), *plain = check_array(n, 2 * sizeof *plain);
@@ -194,7 +190,6 @@ static void check_errors(const struct gram *gram, struct threads **pool) {
 static void check_precise(const struct gram *gram, struct threads **pool) {
     size_t n = gram_size(gram), some = n / 2;
     const struct dd none = {0, 0};
-    struct error err;
     struct random random;
     uint32_t *at = check_array(n, sizeof *at);
     struct dd *b = check_array(n, 2 * sizeof *b), *plain = check_array(n, 2 * sizeof *plain);
@@ -234,7 +229,6 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
 
 static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double part,
                           const struct kernel *kernel, struct threads **pool) {
-    struct error err;
     struct data data = repeated_rows(n, m, sparse);
     struct distinct distinct;
     MUST(distinct_find(&distinct, &data, &err));
@@ -258,7 +252,6 @@ static void test_distinct(size_t n, size_t m, bool sparse, bool wide, double par
 
 int main(void) {
     openblas_set_num_threads(1);
-    struct error err;
     struct threads *pool[3];
     for (size_t t = 0; t < 3; t++) {
         MUST(threads_create(&pool[t], t == 2 ? 16 : t + 1, &err));

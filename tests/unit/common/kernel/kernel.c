@@ -45,7 +45,6 @@ static double tolerance(const struct kernel_rows *x, size_t i, const struct kern
 
 static void compare(const struct data *a, const struct data *b, const struct kernel *kernel,
                     struct kernel_scratch *scratch, const char *what) {
-    struct error err;
     struct kernel_rows x, z;
     MUST(kernel_rows_create(&x, kernel, a, &err));
     MUST(kernel_rows_create(&z, kernel, b, &err));
@@ -149,7 +148,6 @@ static void test_blocks(void) {
         {"values far from the origin", 70, 20, 20, 1, SAMPLE_NEAR},
         {"one feature", 20, 1, 5, 1, SAMPLE_COUNTS},
     };
-    struct error err;
     struct kernel_scratch *scratch;
     MUST(kernel_scratch_create(&scratch, &err));
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
@@ -200,7 +198,6 @@ static void test_blocks(void) {
 
 /* True if the matrix of all rows has a Cholesky factor, up to rounding. */
 static bool has_factor(const struct kernel *kernel, const struct data *data) {
-    struct error err;
     struct kernel_rows rows;
     MUST(kernel_rows_create(&rows, kernel, data, &err));
     size_t n = data->n_rows;
@@ -288,7 +285,6 @@ static void test_whole(void) {
                  {{1, .5F, 3}, false, false},      {{4096, 0, 0}, true, true},
                  {{4096, 1, 0}, false, true},      {{16777216, 0, 0}, false, true},
                  {{16777216, 1, 0}, false, false}, {{3e38F, 0, 0}, false, false}};
-    struct error err;
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         struct data data = {.n_rows = 1, .n_features = 3, .value = (float *)cases[c].value};
         struct kernel_rows rows;

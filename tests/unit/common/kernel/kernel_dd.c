@@ -86,7 +86,6 @@ struct scene {
 
 static void open_scene(struct scene *scene, const struct kernel *kernel, bool sparse, double size,
                        uint64_t seed) {
-    struct error err;
     struct random random;
     random_start(&random, seed, 1);
     bool positive = kernel->type == KERNEL_MINMAX;
@@ -122,7 +121,6 @@ static void close_scene(struct scene *scene) {
 }
 
 static void check_scores(struct scene *scene, const char *what, size_t threads) {
-    struct error err;
     struct threads *pool;
     double f = kernel_rounding_dd(&scene->rows, AT);
     enum kernel_type type = scene->rows.kernel->type;
@@ -153,7 +151,6 @@ static void check_scores(struct scene *scene, const char *what, size_t threads) 
 
 /* Values, as the remainder of a matrix of doubles. */
 static void check_rest(const struct scene *scene, const char *what) {
-    struct error err;
     double K[AT * AT], rest[AT * AT], f = kernel_rounding_dd(&scene->rows, 0);
     for (size_t j = 0; j < AT * AT; j++) {
         K[j] = kernel_value(&scene->rows, scene->at[j / AT], &scene->rows, scene->at[j % AT]);
@@ -177,7 +174,6 @@ static void check_stored(void) {
     struct data data = {.n_rows = 3, .n_features = 3, .value = values, .serial = serial};
     struct kernel kernel = {.type = KERNEL_PRECOMPUTED};
     struct kernel_rows rows;
-    struct error err;
     struct dd s[3];
     MUST(kernel_rows_create(&rows, &kernel, &data, &err));
     CHECK_TRUE(kernel_scores_dd(&rows, at, 3, b, 1, s, NULL, &err) == 0);

@@ -21,7 +21,6 @@ static struct landmarks create(const struct gram *gram, const uint32_t *rows, si
     const struct kernel_rows *own = gram_rows(gram);
     const struct landmarks_goal goal = {.m = m, .spare = SPARE, .constant = constant, .seed = 3};
     struct landmarks made;
-    struct error err;
     double diagonal[ROWS];
     for (size_t i = 0; i < ROWS; i++) {
         diagonal[i] = kernel_value(own, rows[i], own, rows[i]) + constant * constant;
@@ -53,7 +52,6 @@ static double product_error(const struct landmarks *made, const double *V, const
 static void check_extension(struct landmarks *made, const struct gram *gram, const uint32_t *rows,
                             double constant) {
     const struct kernel_rows *own = gram_rows(gram);
-    struct error err;
     double *V = check_array(ROWS * K, sizeof *V), *KV = check_array(ROWS * K, sizeof *KV), scale;
     for (size_t j = 0; j < ROWS * K; j++) {
         V[j] = (double)((j * 7919) % 101) / 50 - 1 + (j % K == 2); /* the last column adds up */
@@ -98,7 +96,6 @@ static void check_functions(const struct kernel *kernel, const struct data *data
     double diagonal[ROWS], b[ROWS], c[ROWS], s[ROWS], again[ROWS], own[ROWS], norm = 0;
     struct landmarks made;
     struct gram *gram;
-    struct error err;
     MUST(gram_create(&gram, kernel, data, 0, false, NULL, &err));
     for (size_t i = 0; i < ROWS; i++) {
         b[i] = c[i] = sin((double)(i * i));
@@ -150,7 +147,6 @@ int main(void) {
     uint32_t rows[ROWS];
     struct threads *threads;
     struct gram *gram;
-    struct error err;
     MUST(threads_create_for_blas(&threads, 3, &err));
     MUST(gram_create(&gram, &kernel, &data, 0, false, NULL, &err));
     const struct kernel_rows *own = gram_rows(gram);

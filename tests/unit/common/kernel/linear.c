@@ -19,7 +19,6 @@ static void check_sums(const char *what, size_t n, const double *found, const do
 /* Scores of m outputs with weights of `width` features or of others, of all rows and of some. */
 static void check_scores(const struct data *x, const double *rows, uint32_t width, size_t n_weights,
                          size_t m, struct threads *const *pool) {
-    struct error err;
     struct random random;
     size_t n = x->n_rows, shared = width < n_weights ? width : n_weights;
     double *w = check_array(n_weights * m, sizeof *w), *s = check_array(5 * n * m, sizeof *s);
@@ -57,7 +56,6 @@ static void check_scores(const struct data *x, const double *rows, uint32_t widt
 /* The transposed product of r, of |r| with |x|, and in long double. */
 static void check_adjoint(const struct data *x, const double *rows, uint32_t width,
                           struct threads *const *pool) {
-    struct error err;
     struct random random;
     size_t n = x->n_rows;
     double *r = check_array(2 * n, sizeof *r), *sizes = r + n;
@@ -92,7 +90,6 @@ static void check_adjoint(const struct data *x, const double *rows, uint32_t wid
 
 /* w = X' diag(r) X v against its two products, one after the other. */
 static void check_normal(const struct data *x, uint32_t width, struct threads *const *pool) {
-    struct error err;
     struct random random;
     size_t n = x->n_rows;
     double *r = check_array(4 * n, sizeof *r), *scores = r + n, *products = scores + n;
@@ -270,7 +267,6 @@ TEST_TILES(float)
 TEST_TILES(double)
 
 int main(void) {
-    struct error err;
     struct threads *pool[POOLS];
     const struct vector_float *floats[VECTOR_VERSIONS];
     const struct vector_double *doubles[VECTOR_VERSIONS];

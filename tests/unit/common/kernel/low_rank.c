@@ -21,7 +21,6 @@ static struct low_rank columns(const struct gram *gram, const uint32_t *rows, do
     const struct kernel_rows *own = gram_rows(gram);
     const struct low_rank_goal goal = {.max_rank = MOST, .residual = enough, .k = K, .seed = 3};
     struct low_rank low;
-    struct error err;
     double diagonal[ROWS];
     for (size_t i = 0; i < ROWS; i++) {
         size_t at = rows ? rows[i] : i;
@@ -39,7 +38,6 @@ static void check_span(const struct gram *gram) {
     const struct low_rank_goal goal = {
         .max_rank = RANK, .residual = 1e-12, .seed = 3, .fill = true};
     struct low_rank low;
-    struct error err;
     double diagonal[ROWS], B[ROWS * 2] = {0}, w[RANK * 2];
     for (size_t i = 0; i < ROWS; i++) {
         diagonal[i] = i % 2 ? kernel_value(own, i, own, i) : 0;
@@ -69,7 +67,6 @@ int main(void) {
     const struct kernel *kernels[] = {&smooth, &square, &rough};
     uint32_t rows[ROWS];
     struct threads *threads;
-    struct error err;
     MUST(threads_create(&threads, 3, &err));
     for (size_t i = 0; i < ROWS; i++) {
         rows[i] = (uint32_t)(N - 1 - i);

@@ -75,7 +75,6 @@ struct run {
 
 static void work(void *argument, size_t task, size_t worker) {
     struct run *run = argument;
-    struct error err;
     (void)worker;
     double *block = task_sums_open(run->sums, task, &err);
     CHECK(block, "%s", err.text);
@@ -90,7 +89,6 @@ static void work(void *argument, size_t task, size_t worker) {
 }
 
 static void check_threads(struct threads *threads, size_t most, const double *expected) {
-    struct error err;
     struct run run = {0};
     MUST(task_sums_create(&run.sums, N, TASKS, BLOCK, most, &err));
     threads_run(threads, TASKS, work, &run);
@@ -100,7 +98,6 @@ static void check_threads(struct threads *threads, size_t most, const double *ex
 }
 
 int main(void) {
-    struct error err;
     struct threads *threads;
     double expected[N] = {0};
     expect(expected);

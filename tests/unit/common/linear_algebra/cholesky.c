@@ -79,7 +79,6 @@ static void check_ridge(size_t n, double least) {
 }
 
 int main(void) {
-    struct error err;
     struct threads *pool[POOLS] = {NULL};
     for (size_t p = 1; p < POOLS; p++) {
         MUST(threads_create(&pool[p], p + 1, &err));

@@ -43,7 +43,6 @@ static bool same_bits(const double *a, const double *b, size_t n) {
 }
 
 static void write_and_read(const struct model *model, struct model *back) {
-    struct error err;
     struct output *output = NULL;
     MUST(output_open(&output, path, &err));
     MUST(model_write(model, "test", output, NULL, &err));
@@ -65,7 +64,6 @@ static void check_header(const struct model *model, const struct model *back) {
     CHECK(!(used & 4) || a->coef0 == b->coef0, "coef0");
     CHECK(back->n_entries == 2 && strcmp(model_value(back, "labels"), "a b  c") == 0, "labels");
     double threshold;
-    struct error err;
     CHECK(model_number(back, "threshold", 0, &threshold, &err) == 0 && threshold == -0.5, "number");
     CHECK(model_number(back, "shape", 7, &threshold, &err) == 0 && threshold == 7, "missing");
     CHECK(model_number(back, "labels", 7, &threshold, &err) == -1, "text as number");
@@ -74,7 +72,6 @@ static void check_header(const struct model *model, const struct model *back) {
 /* Writes and reads the model of a random solution. */
 static void check_round_trip(enum kernel_type type, size_t n_outputs, bool sparse,
                              enum scale_kind scaling, const char *name) {
-    struct error err;
     struct data data = sample_data(60, 7, sparse ? .3 : 1, SAMPLE_COUNTS, sparse, true, 5);
     struct data test = sample_data(20, 9, sparse ? .3 : 1, SAMPLE_COUNTS, sparse, true, 6);
     struct model model, back;

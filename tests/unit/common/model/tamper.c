@@ -43,12 +43,12 @@ static void write_bytes(const char *path, const char *bytes, size_t size) {
 }
 
 /* True if the bytes load as a model, which must then score two rows without crashing. */
-static bool loads(const char *path, const char *bytes, size_t size, struct error *err) {
+static bool loads(const char *path, const char *bytes, size_t size) {
     struct model model;
     memset(&model, 0, sizeof model);
-    memset(err, 0, sizeof *err);
+    err = (struct error){0};
     write_bytes(path, bytes, size);
-    bool loaded = model_read(&model, "rank", rank_predictor.model_keys, path, err) == 0;
+    bool loaded = model_read(&model, "rank", rank_predictor.model_keys, path, &err) == 0;
     if (loaded) {
         struct data row = {.n_rows = 1, .n_features = 3, .value = zeros(3, sizeof(float))};
         struct error scoring = {0};
@@ -68,16 +68,14 @@ static bool loads(const char *path, const char *bytes, size_t size, struct error
 }
 
 static void check_cuts(const char *path, const char *bytes, size_t size) {
-    struct error err;
     for (size_t n = 0; n < size; n++) {
-        CHECK(!loads(path, bytes, n, &err), "cut to %zu of %zu bytes was taken", n, size);
+        CHECK(!loads(path, bytes, n), "cut to %zu of %zu bytes was taken", n, size);
         CHECK(err.kind == ERROR_RUNTIME && err.text[0], "cut to %zu: no reason", n);
     }
 }
 
 static void check_changes(const char *path, char *bytes, size_t size) {
     static const char others[] = {'0', '9', ' ', '\n', '\0', '\377', '-', 'e'};
-    struct error err;
     for (size_t n = 0; n < size; n++) {
         char original = bytes[n];
         for (size_t o = 0; o < sizeof others + 2; o++) {
@@ -85,8 +83,8 @@ static void check_changes(const char *path, char *bytes, size_t size) {
                        : o == sizeof others ? (char)(original ^ 1)
                                             : (char)(original ^ 0x20);
             if (bytes[n] != original) {
-                CHECK(!loads(path, bytes, size, &err), "byte %zu from %d to %d was taken", n,
-                      original, bytes[n]);
+                CHECK(!loads(path, bytes, size), "byte %zu from %d to %d was taken", n, original,
+                      bytes[n]);
                 CHECK(err.kind == ERROR_RUNTIME && err.text[0], "byte %zu: no reason", n);
             }
         }
@@ -121,7 +119,6 @@ static void check_signed(const char *path, const char *bytes, size_t size) {
                                           "0.5",
                                           "\0"};
     static char damaged[MOST_BYTES + 4096];
-    struct error err;
     size_t end = size, taken = 0;
     while (end > 0 && !(bytes[end - 1] == '\n' && strncmp(bytes + end, "end ", 4) == 0)) {
         end--;
@@ -146,24 +143,23 @@ static void check_signed(const char *path, const char *bytes, size_t size) {
             memcpy(damaged + from, numbers[k], length);
             memcpy(damaged + from + length, bytes + to, end - to);
             size_t n = sign(damaged, from + length + end - to, rows);
-            taken += loads(path, damaged, n, &err);
+            taken += loads(path, damaged, n);
         }
     }
     for (size_t k = 0; k < 12; k++) { /* the number of lines in the last line itself */
         memcpy(damaged, bytes, end);
         size_t n = sign(damaged, end, numbers[k]);
         bool same = strcmp(numbers[k], rows) == 0;
-        CHECK(loads(path, damaged, n, &err) == same, "end %s was taken", numbers[k]);
+        CHECK(loads(path, damaged, n) == same, "end %s was taken", numbers[k]);
     }
     CHECK(taken > 0, "no damage passes, is the checksum right?");
 }
 
 int main(int argc, char **argv) {
     static char bytes[MOST_BYTES];
-    struct error err;
     CHECK_TRUE(argc == 3);
     size_t size = read_bytes(argv[1], bytes);
-    CHECK(loads(argv[2], bytes, size, &err), "the model as written: %s", err.text);
+    CHECK(loads(argv[2], bytes, size), "the model as written: %s", err.text);
     check_cuts(argv[2], bytes, size);
     check_changes(argv[2], bytes, size);
     check_signed(argv[2], bytes, size);

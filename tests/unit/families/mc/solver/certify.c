@@ -16,7 +16,6 @@ struct scene {
 
 static void open_scene(struct scene *scene, float *x, int form, bool kernel, double margin,
                        struct random *random) {
-    struct error err;
     *scene = (struct scene){0};
     for (size_t i = 0; i < N; i++) {
         x[i] = i == 4 ? 0 : (float)(2 * random_unit(random) - 1);
@@ -86,7 +85,6 @@ static double plain_sum(const struct scene *scene, double cost) {
 }
 
 static void check_certificate(struct scene *scene, double cost) {
-    struct error err;
     const struct mc_shape *shape = &scene->task.shape;
     bool kernel = scene->line.gram;
     double error[N], norm, lost, sum = 0, width = 2 * fmax(1, shape->margin), terms = 0;
@@ -122,7 +120,6 @@ static void check_certificate(struct scene *scene, double cost) {
 
 /* The stored dual point: rows of zeros have their maximal alpha. */
 static void check_kept(struct scene *scene, double cost) {
-    struct error err;
     const struct mc_shape *shape = &scene->task.shape;
     struct mc_fit fit = {.weights = scene->zero};
     const struct mc_dual dual = {
@@ -148,7 +145,6 @@ static void check_kept(struct scene *scene, double cost) {
 /* A dual point above its caps is scaled down; one that scaling cannot make feasible gives the
  * trivial bound. */
 static void check_infeasible(struct scene *scene, double cost) {
-    struct error err;
     const struct mc_shape *shape = &scene->task.shape;
     struct mc_fit fit = {.weights = scene->zero};
     double none[N * K] = {0}, row[K], cap = cost * scene->weight[0], before[K];

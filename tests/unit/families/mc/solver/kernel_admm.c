@@ -11,7 +11,7 @@
 enum { FORMS = 8, ROWS = 40, MORE_ROWS = 520, CLASSES = 19 };
 
 typedef int method(struct mc_kernel_descent *descent, const struct mc_goal *goal,
-                   const struct monitor *monitor, struct mc_fit *fit, struct error *err);
+                   const struct monitor *monitor, struct mc_fit *fit, struct error *failure);
 
 /* Bounds of the optimum, by mc_solve. */
 static struct solution solve(const struct problem *problem, int form, double bias, double cost) {
@@ -19,7 +19,6 @@ static struct solution solve(const struct problem *problem, int form, double bia
         .formulation = (enum mc_formulation)form, .margin_scale = 1, .bias = bias, .seed = 1};
     struct mc_parameters parameters = {MC_AUTO, cost, 1e-6};
     struct mc *mc;
-    struct error err;
     struct solution solution;
     MUST(mc_create(&mc, problem, &setup, &err));
     MUST(mc_solve(mc, &parameters, NULL, &solution, &err));
@@ -40,7 +39,6 @@ static enum stop_reason stop_at_once(void *context, uint64_t iteration, double p
 static struct mc_fit finish(method *run, struct problem *problem, int form, double bias,
                             const uint32_t *y, double cost) {
     struct score_map map;
-    struct error err;
     struct mc_kernel_descent *descent;
     double weight[MORE_ROWS];
     for (size_t i = 0; i < problem->n; i++) {
@@ -72,11 +70,11 @@ static struct mc_fit finish(method *run, struct problem *problem, int form, doub
 
 /* The surrogate, then ADMM if it asks for it, as mc_solve does. */
 static int approach(struct mc_kernel_descent *descent, const struct mc_goal *goal,
-                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    int status = mc_kernel_surrogate(descent, goal, monitor, fit, err);
+                    const struct monitor *monitor, struct mc_fit *fit, struct error *failure) {
+    int status = mc_kernel_surrogate(descent, goal, monitor, fit, failure);
     if (status == 0 && mc_kernel_is_slow(descent) && fit->certificate.gap > goal->epsilon) {
         mc_fit_free(fit);
-        status = mc_kernel_admm(descent, goal, monitor, fit, err);
+        status = mc_kernel_admm(descent, goal, monitor, fit, failure);
     }
     return status;
 }
@@ -86,7 +84,6 @@ static void check(method *run, size_t n, int first, struct threads *threads) {
     struct data data = sample_data(n, 3, 1, SAMPLE_SIGNED, false, true, 5);
     struct kernel kernel = {.type = KERNEL_RBF, .gamma = .3};
     size_t bytes = 16 * n * n * sizeof(double);
-    struct error err;
     struct gram *gram;
     uint32_t number, *y = check_array(n, sizeof *y);
     char name[32];
@@ -128,7 +125,6 @@ static void check(method *run, size_t n, int first, struct threads *threads) {
 
 int main(void) {
     struct threads *threads;
-    struct error err;
     MUST(threads_create(&threads, 3, &err));
     check(mc_kernel_admm, ROWS, 0, threads);
     check(approach, MORE_ROWS, 3, threads);

@@ -45,7 +45,6 @@ static double primal_of(const struct mc_kernel_descent *descent, const double *U
 
 static void check(struct problem *problem, const uint32_t *y, int form, double bias, double cost) {
     struct score_map map;
-    struct error err;
     struct mc_kernel_descent *descent;
     double difference, *weight = check_array(ROWS, sizeof *weight);
     for (size_t i = 0; i < ROWS; i++) {
@@ -105,7 +104,6 @@ static void check(struct problem *problem, const uint32_t *y, int form, double b
 int main(void) {
     struct data data = sample_data(ROWS, 6, 1, SAMPLE_SIGNED, false, true, 5);
     struct kernel kernel = {.type = KERNEL_RBF, .gamma = .3};
-    struct error err;
     struct gram *gram;
     uint32_t number, *y = check_array(ROWS, sizeof *y);
     char name[32];

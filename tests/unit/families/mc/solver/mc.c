@@ -15,7 +15,6 @@ enum { FORMS = 8 };
 /* Names "1".."k" and random labels; every class has a row if n >= k. */
 static void add_labels(struct data *data, size_t k, uint64_t seed) {
     struct random random;
-    struct error err;
     char name[32];
     random_start(&random, seed, 7);
     data->labels = DATA_NAME;
@@ -57,7 +56,6 @@ static struct mc_setup make_setup(int form, double margin, double bias) {
 static struct solution solve(const struct problem *problem, const struct mc_setup *setup,
                              enum mc_method method, double cost, double epsilon) {
     struct mc *mc;
-    struct error err;
     struct solution solution;
     struct mc_parameters parameters = {method, cost, epsilon};
     MUST(mc_create(&mc, problem, setup, &err));
@@ -158,7 +156,6 @@ static void check_scene(const struct scene *scene, int form, uint64_t seed) {
     }
     struct kernel kernel = {.type = KERNEL_LINEAR};
     struct gram *gram;
-    struct error err;
     MUST(gram_create(&gram, &kernel, &data, (size_t)1 << 20, true, NULL, &err));
     problem.gram = gram;
     static const double epsilons[] = {1e-3, 1e-7};
@@ -264,7 +261,6 @@ static void test_warm_starts(void) {
     struct data data = problem_data(60, 6, 4, true, 9);
     struct kernel kernel = {.type = KERNEL_RBF, .gamma = .5};
     struct gram *gram;
-    struct error err;
     MUST(gram_create(&gram, &kernel, &data, (size_t)1 << 20, true, NULL, &err));
     for (int way = 0; way < 2; way++) {
         struct problem problem = {.data = &data, .n = data.n_rows, .gram = way ? gram : NULL};
@@ -336,7 +332,6 @@ static void test_one_class(void) {
     struct problem problem = {.data = &data, .n = data.n_rows};
     struct mc_setup setup = make_setup(MC_WW, 1, 0);
     struct mc *mc;
-    struct error err;
     CHECK(mc_create(&mc, &problem, &setup, &err) == -1, "one class was taken");
     CHECK(strstr(err.text, "'1'"), "%s", err.text);
     data_free(&data);

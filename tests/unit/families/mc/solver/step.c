@@ -99,7 +99,6 @@ enum { MC_MAX_ROOT_STEPS = 60 };
                                    const double *s, const double *from) {                          \
         struct PREFIX##blocks blocks = PREFIX##blocks_of(shape);                                   \
         size_t k = shape->k, width = blocks.width;                                                 \
-        struct error err;                                                                          \
         REAL_TYPE *work = memory_zeros(4 * width, sizeof *work, "", &err);                         \
         double *alpha = sample_array(k, 3 * sizeof *alpha), *u = alpha + k, *before = u + k;       \
         CHECK(work, "%s", err.text);                                                               \
@@ -175,7 +174,6 @@ static void test_step(void) {
                                    bool scores) {                                                  \
         struct PREFIX##blocks blocks = PREFIX##blocks_of(shape);                                   \
         size_t k = shape->k, width = blocks.width;                                                 \
-        struct error err;                                                                          \
         REAL_TYPE *work = memory_zeros(4 * width, sizeof *work, "", &err), cap = (REAL_TYPE)cost;  \
         CHECK(work, "%s", err.text);                                                               \
         for (size_t c = 0; scores && c < k; c++) {                                                 \

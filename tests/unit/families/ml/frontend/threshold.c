@@ -61,7 +61,6 @@ static void add_set(struct sets *sets, const char *text) {
 
 static void fit(struct ml_threshold *threshold, const char *how, const struct sets *sets,
                 const double *scores) {
-    struct error err;
     MUST(ml_threshold_parse(threshold, how, &err));
     bool late = false;
     CHECK(ml_threshold_fit(threshold, &sets->rows, scores, NULL, &late, &err) == 0 && !late, "%s",
@@ -119,7 +118,6 @@ static void check_many(void) {
     static uint32_t relevant[ROWS];
     struct ml_sort list[1], merge[1];
     struct random random;
-    struct error err;
     struct ml_threshold threshold;
     const struct ml_rows rows = {.q = LABELS, .n_all = ROWS, .start = start, .relevant = relevant};
     random_start(&random, 4, 1);
@@ -210,7 +208,6 @@ static void check_cuts(void) {
 static void check_sets(void) {
     static struct sets sets;
     struct ml_threshold threshold;
-    struct error err;
     bool chosen[4];
     const double s[] = {-1, -3, -1, -2}, up[] = {0, 1e-300, 5, -1};
     add_set(&sets, "0101");
@@ -234,7 +231,6 @@ static void check_sets(void) {
 
 /* The lines of a model are read as written, and malformed lines are refused. */
 static void check_model(void) {
-    struct error err;
     double value[] = {1.0 / 3, -2e-300, 5, 0.1};
     struct ml_threshold given = {
         .kind = ML_EW, .q = 3, .n = 4, .value = value, .at_least_one = true};

@@ -28,7 +28,6 @@ static void set_halves(const struct ml_rows *rows, enum ml_loss loss, double cos
 static struct ml_fit run_admm(const struct bed *bed, const struct ml_rows *rows,
                               const struct ml_setup *setup, enum ml_loss loss, double cost,
                               double epsilon, struct ml_admm **made) {
-    struct error err;
     struct ml_fit fit;
     double *beta = need(calloc(rows->n * LABELS, 2 * sizeof *beta));
     double *scores = beta + rows->n * LABELS;
@@ -80,7 +79,6 @@ int main(void) {
         struct ml_setup setup = {.bias = t / 8 == 1 ? 1.5 : 0, .free_bias = t >= 16, .seed = 1};
         struct bed bed;
         struct ml_rows rows;
-        struct error err;
         struct solution known;
         struct ml_admm *made, *again;
         char what[32];

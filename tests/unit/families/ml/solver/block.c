@@ -195,7 +195,8 @@ static void check_alpha(const struct row *row, const double *beta, struct ml_scr
 /* Pair steps never decrease the dual, and many sweeps reach the exact block. */
 static void check_pairs(const struct row *row, struct ml_scratch *scratch) {
     static double alpha[MAX_LABELS * MAX_LABELS];
-    double beta[MAX_LABELS], exact[MAX_LABELS], s[MAX_LABELS], conjugate, exact_conjugate, size;
+    double beta[MAX_LABELS], exact[MAX_LABELS], s[MAX_LABELS] = {0}, conjugate, exact_conjugate,
+                                                size;
     memcpy(alpha, row->alpha, sizeof alpha);
     memcpy(beta, row->beta, sizeof beta);
     memcpy(exact, row->beta, sizeof exact);
@@ -227,7 +228,6 @@ static void check_sort(struct random *random) {
 }
 
 int main(void) {
-    struct error err;
     struct ml_scratch *scratch = NULL;
     static struct row row;
     struct random random;

@@ -19,7 +19,6 @@ struct scene {
 /* part: of the scores' size */
 static void open_scene(struct scene *scene, float *x, uint32_t q, bool kernel, double part,
                        struct random *random) {
-    struct error err;
     *scene = (struct scene){.q = q};
     uint64_t at = 0;
     size_t n = 0;
@@ -112,7 +111,6 @@ static void plain_row(const struct ml_block *block, const double *s, bool apart,
 }
 
 static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_bias) {
-    struct error err;
     const double cost = 1.5, linear = 30;
     double q = scene->q, value = 0, lost = 0, error[N] = {0}, all = 0, norm_bound = 0, ratio = 0,
            norm;
@@ -178,7 +176,6 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
  * scores. */
 static void check_met(struct random *random) {
     enum { Q = 5 };
-    struct error err;
     struct scene scene;
     float x[N];
     double value = 0, lost = 0;

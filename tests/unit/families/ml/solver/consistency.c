@@ -8,7 +8,6 @@ static void check_warm(void) {
     const double costs[] = {0.1, 1, 10, 100, 3, 0.01};
     for (int free_bias = 0; free_bias < 2; free_bias++) {
         for (int kernel = 0; kernel < 2; kernel++) {
-            struct error err;
             struct bed bed;
             struct ml *ml;
             make_bed(&bed, random_data(120, 6, 8, 0.3, 21), kernel ? 0.1 : 0, 1);
@@ -34,7 +33,6 @@ static void check_warm(void) {
 /* A fold of a shared kernel matrix is the problem of its rows alone. */
 static void check_fold(void) {
     enum { N = 90 };
-    struct error err;
     uint32_t rows[N];
     struct bed whole, alone;
     make_bed(&whole, random_data(150, 6, 5, 0.4, 31), 0.1, 1);
@@ -91,7 +89,6 @@ static void check_threads(void) {
 
 /* Rows of zeros, rows without labels and with all, two labels, hundreds of labels, no labels. */
 static void check_edges(void) {
-    struct error err;
     struct ml_setup setup = {.shrinking = true};
     struct solution solution;
     struct bed bed;
@@ -151,7 +148,6 @@ static enum stop_reason stop_at_two(void *context, uint64_t iteration, double pr
 }
 
 static void check_limits(void) {
-    struct error err;
     struct bed bed;
     struct ml *ml;
     struct monitor monitor = {.check = stop_at_two};

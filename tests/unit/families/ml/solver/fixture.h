@@ -22,7 +22,6 @@ static inline void *need(void *block) {
 
 /* Dense rows without labels; `names` is the number of labels: "1", "2", ... */
 static inline struct data make_data(size_t n, uint32_t width, uint32_t n_names) {
-    struct error err;
     struct data data = {.n_rows = n, .n_features = width, .labels = DATA_SET};
     data.value = need(calloc(n * width + 1, sizeof *data.value));
     data.label_start = need(calloc(n + 1, sizeof *data.label_start));
@@ -96,7 +95,6 @@ struct bed {
 };
 
 static inline void make_bed(struct bed *bed, struct data data, double gamma, size_t n_threads) {
-    struct error err;
     *bed = (struct bed){.data = data,
                         .kernel = {.type = gamma > 0 ? KERNEL_RBF : KERNEL_LINEAR, .gamma = gamma}};
     MUST(threads_create(&bed->threads, n_threads, &err));
@@ -177,7 +175,6 @@ static inline double plain_primal(const struct bed *bed, const struct solution *
 
 static inline void solve(struct ml *ml, enum ml_loss loss, enum ml_method method, double cost,
                          double epsilon, struct solution *solution) {
-    struct error err;
     struct ml_parameters parameters = {loss, method, cost, epsilon};
     MUST(ml_solve(ml, &parameters, NULL, solution, &err));
     /* the rounding-error bound at a large C */
@@ -189,7 +186,6 @@ static inline void solve(struct ml *ml, enum ml_loss loss, enum ml_method method
 static inline void solve_once(const struct bed *bed, const struct ml_setup *setup,
                               enum ml_loss loss, enum ml_method method, double cost, double epsilon,
                               struct solution *solution) {
-    struct error err;
     struct ml *ml;
     MUST(ml_create(&ml, &bed->problem, setup, &err));
     solve(ml, loss, method, cost, epsilon, solution);

@@ -219,7 +219,6 @@ static void check_permuted(void) {
 static void check_circulation(void) {
     enum { Q = 40 };
     struct random random;
-    struct error err;
     random_start(&random, 71, 1);
     for (int round = 0; round < 100; round++) {
         double flow[Q * Q] = {0}, given[Q * Q], before = 0, after = 0, excess = 0;

@@ -53,7 +53,6 @@ static void check_search(void) {
         for (size_t i = 0; i < n; i++) {
             m[i] = spread * (shift + 2 * uniform(&state) - 1);
         }
-        struct error err;
         double slope;
         CHECK(sigmoid_fit(&slope, m, n, &err) == 0, "set %d: %s", set, err.text);
         double bound = 400 / spread;

@@ -9,7 +9,6 @@ static void check_path(void) {
     random_rows(&rows, 40, 4, 3, 1, 51);
     for (int kind = 0; kind < 4; kind++) {
         bool linear = kind & 1;
-        struct error err = {0};
         struct data data;
         struct gram *gram = NULL;
         struct rank *rank = NULL;
@@ -64,7 +63,6 @@ static void check_subset(void) {
         part.t[i] = rows.t[chosen[i]];
         part.query[i] = rows.query[chosen[i]];
     }
-    struct error err = {0};
     struct data data;
     struct gram *gram = NULL;
     struct rank *rank = NULL;
@@ -106,7 +104,6 @@ static void check_subset(void) {
 static void plain_fit(const struct reference_data *rows, bool linear, enum rank_loss loss,
                       const struct rank_preferences *preferences, size_t n_threads,
                       struct rank_counts *counts, struct solution *solution) {
-    struct error err = {0};
     struct data data;
     struct gram *gram = NULL;
     struct rank *rank = NULL;

@@ -105,7 +105,7 @@ static inline double *exterior_margins(const struct reference_pairs *pairs, cons
     struct reference_pairs support = {n_coefficients, NULL, NULL, NULL};
     support.i = reference_alloc(n_coefficients, sizeof(size_t));
     support.j = reference_alloc(n_coefficients, sizeof(size_t));
-    double *margin = reference_alloc(pairs->m, sizeof(double));
+    double *margin = check_numbers(pairs->m);
     for (size_t a = 0; a < n_coefficients; a++) {
         support.i[a] = pair[a].u;
         support.j[a] = pair[a].v;
@@ -133,7 +133,7 @@ static inline double objective(const struct reference_data *rows, const double *
                                const struct reference_pairs *pairs, bool squared, bool linear,
                                const struct solution *solution) {
     size_t n = rows->n, features = rows->width - 1;
-    double *score = reference_alloc(n, sizeof(double)), norm = 0, loss = 0, *margin;
+    double *score = check_numbers(n), norm = 0, loss = 0, *margin;
     if (solution->pairs) {
         margin = exterior_margins(pairs, gram, n, solution->pairs, solution->n_pairs, &norm);
     } else {
@@ -147,7 +147,7 @@ static inline double objective(const struct reference_data *rows, const double *
         for (size_t c = 0; linear && c < features; c++) {
             norm += solution->weights[c] * solution->weights[c];
         }
-        margin = reference_alloc(pairs->m, sizeof(double));
+        margin = check_numbers(pairs->m);
         for (size_t p = 0; p < pairs->m; p++) {
             margin[p] = score[pairs->i[p]] - score[pairs->j[p]];
         }
@@ -155,8 +155,6 @@ static inline double objective(const struct reference_data *rows, const double *
     for (size_t p = 0; p < pairs->m; p++) {
         loss += pairs->cost[p] * reference_loss(1 - margin[p], squared);
     }
-    free(margin);
-    free(score);
     return norm / 2 + loss;
 }
 
@@ -211,7 +209,6 @@ static inline bool solve_and_check(const struct fit *fit, struct solution *solut
     bool squared = fit->parameters.loss == RANK_SQUARED_HINGE, solved = false;
     bool exact =
         fit->linear || fit->parameters.epsilon < 1e-4; /* else the kernel matrix is in float */
-    struct error err = {0};
     struct kernel kernel = {(enum kernel_type)fit->kernel.type, fit->kernel.degree,
                             fit->kernel.gamma, fit->kernel.coef0};
     struct data data;

@@ -100,13 +100,7 @@ struct due {
 /* The pairs with low <= margin < high. */
 static struct due sum_up(const struct reference_pairs *pairs, const double *s, size_t n, double low,
                          double high) {
-    struct due due = {reference_alloc(n, sizeof(double)),
-                      reference_alloc(n, sizeof(double)),
-                      reference_alloc(n, sizeof(double)),
-                      0,
-                      0,
-                      0,
-                      0};
+    struct due due = {check_numbers(n), check_numbers(n), check_numbers(n), 0, 0, 0, 0};
     for (size_t p = 0; p < pairs->m; p++) {
         size_t i = pairs->i[p], j = pairs->j[p];
         double margin = s[i] - s[j], c = pairs->cost[p], u = high - margin;
@@ -125,15 +119,8 @@ static struct due sum_up(const struct reference_pairs *pairs, const double *s, s
     return due;
 }
 
-static void due_free(struct due *due) {
-    free(due->count);
-    free(due->moment);
-    free(due->weight);
-}
-
 static void check_engine(int kind, struct rank_pairs *sums, const struct reference_pairs *pairs,
                          const double *s, double *out) {
-    struct error err = {0};
     size_t n = sums->n;
     double *moment = out + n;
     struct due due = sum_up(pairs, s, n, -INFINITY, 1),
@@ -159,18 +146,15 @@ static void check_engine(int kind, struct rank_pairs *sums, const struct referen
     CHECK(paid.gradient > DBL_EPSILON && paid.gradient < 1e-11, "kind %d: rounding-error bound %g",
           kind, paid.gradient);
     rank_risk_free(&risk);
-    due_free(&due);
-    due_free(&all);
 }
 
 static void check_curvature(int kind, struct rank_pairs *sums, const struct reference_pairs *pairs,
                             const struct reference_data *rows, const struct data *data,
                             const double *s, double *out) {
-    struct error err = {0};
     struct rank_laplacian laplacian;
     size_t n = sums->n, d = data->n_features;
-    double *due = reference_alloc(n, sizeof(double)), *H = reference_alloc(d * d, sizeof(double));
-    double *wanted = reference_alloc(d * d, sizeof(double)), v = 0;
+    double *due = check_numbers(n), *H = check_numbers(d * d);
+    double *wanted = check_numbers(d * d), v = 0;
     MUST(rank_laplacian_create(&laplacian, sums, &err));
     rank_laplacian_set(&laplacian, s, .4, 1);
     rank_laplacian_apply(&laplacian, s, out);
@@ -198,14 +182,10 @@ static void check_curvature(int kind, struct rank_pairs *sums, const struct refe
         agree("the Hessian", kind, H[k], wanted[k], v);
     }
     rank_laplacian_free(&laplacian);
-    free(due);
-    free(wanted);
-    free(H);
 }
 
 static void check_exact(int kind, struct rank_pairs *sums, const struct reference_pairs *pairs,
                         const double *s, double *out) {
-    struct error err = {0};
     const double mu = .3;
     double value, rounding, unit, linear, *slack = out + sums->n;
     struct due due = sum_up(pairs, s, sums->n, -INFINITY, 1);
@@ -231,14 +211,11 @@ static void check_exact(int kind, struct rank_pairs *sums, const struct referenc
         CHECK(slack[i] >= 7 * DBL_EPSILON * fabs(due.moment[i]), "kind %d: bound %g of %g", kind,
               slack[i], out[i]);
     }
-    due_free(&due);
-    due_free(&above);
 }
 
 /* Kinds: gains, windows, samples, and groups that are too large for sums pair by pair. */
 static void check_kinds(void) {
     for (int kind = 0; kind < 32; kind += quick_step(5)) {
-        struct error err = {0};
         struct reference_data rows;
         struct data data;
         struct rank_pairs sums;
@@ -254,8 +231,8 @@ static void check_kinds(void) {
         struct problem problem = {.data = &data, .n = rows.n};
         MUST(rank_pairs_create(&sums, &problem, &preferences, &err));
         list(&pairs, &rows, &sums, &preferences);
-        double *s = reference_alloc(rows.n, sizeof(double));
-        double *out = reference_alloc(2 * rows.n, sizeof(double));
+        double *s = check_numbers(rows.n);
+        double *out = check_numbers(2 * rows.n);
         uint64_t seed = (uint64_t)kind;
         for (size_t i = 0; i < rows.n; i++) {
             s[i] = 3 * uniform(&seed);
@@ -264,8 +241,6 @@ static void check_kinds(void) {
         check_engine(kind, &sums, &pairs, s, out);
         check_curvature(kind, &sums, &pairs, &rows, &data, s, out);
         check_exact(kind, &sums, &pairs, s, out);
-        free(s);
-        free(out);
         rank_pairs_free(&sums);
         reference_pairs_free(&pairs);
         data_free(&data);

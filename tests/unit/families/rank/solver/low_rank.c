@@ -39,7 +39,6 @@ static double solve(const struct problem *problem, struct rank_pairs *pairs, enu
     struct rank_risk risk;
     struct rank_low_rank *solver;
     struct fit fit;
-    struct error err;
     double s[N], g[N], offset;
     MUST(rank_risk_create(&risk, pairs, loss == RANK_HINGE ? RANK_RISK_HINGE : RANK_RISK_SQUARE,
                           &err));
@@ -66,7 +65,6 @@ int main(void) {
     const struct kernel kernel = {.type = KERNEL_RBF, .gamma = 1};
     const struct rank_preferences all = {.gap_low = 1, .gap_high = UINT32_MAX, .fraction = 1};
     struct gram *gram;
-    struct error err;
     set_targets(&data);
     MUST(gram_create(&gram, &kernel, &data, 1 << 24, true, NULL, &err));
     const struct problem problem = {.data = &data, .gram = gram, .n = N, .cache_bytes = 1 << 24};

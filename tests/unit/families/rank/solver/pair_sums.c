@@ -11,11 +11,10 @@
 /* The risks at scores s (n), and their results, compared with the listed pairs. */
 static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *sums,
                        const struct reference_pairs *pairs, const double *s, size_t n) {
-    struct error err = {0};
     struct rank_risk risk;
     MUST(rank_risk_create(&risk, sums, type, &err));
-    double *g = reference_alloc(n, sizeof(double)), *due = reference_alloc(n, sizeof(double));
-    double *follow = reference_alloc(n, sizeof(double)), *band = reference_alloc(n, sizeof(double));
+    double *g = check_numbers(n), *due = check_numbers(n);
+    double *follow = check_numbers(n), *band = check_numbers(n);
     double value = 0, truth = 0, linear = 0, active = 0, all = 0, offset, dot = 0, most = 0;
     risk.mu = mu;
     for (size_t p = 0; p < pairs->m; p++) {
@@ -83,10 +82,6 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
               follow[i], band[i]);
     }
     rank_risk_free(&risk);
-    free(g);
-    free(due);
-    free(follow);
-    free(band);
 }
 
 /* The sums over pairs of the solvers, compared with listed pairs: the hinge, its subgradient, the
@@ -97,7 +92,6 @@ static void check_sums(void) {
     struct reference_data rows;
     random_rows(&rows, 41, 2, 3, 1, 15);
     for (int kind = 0; kind < 32; kind++) {
-        struct error err = {0};
         struct data data;
         struct rank_pairs sums;
         struct reference_pairs pairs;
@@ -114,10 +108,10 @@ static void check_sums(void) {
         if (rank_pairs_create(&sums, &problem, &preferences, &err) != 0) {
             CHECK(false, "%s", err.text);
         } else {
-            double *s = reference_alloc(rows.n, sizeof(double));
-            double *count = reference_alloc(rows.n, sizeof(double));
-            double *moment = reference_alloc(rows.n, sizeof(double));
-            double *expected = reference_alloc(rows.n, sizeof(double));
+            double *s = check_numbers(rows.n);
+            double *count = check_numbers(rows.n);
+            double *moment = check_numbers(rows.n);
+            double *expected = check_numbers(rows.n);
             uint64_t seed = (uint64_t)kind;
             for (size_t i = 0; i < rows.n; i++) { /* half of the kinds have many equal scores */
                 s[i] = 3 * uniform(&seed);
@@ -164,10 +158,6 @@ static void check_sums(void) {
             check_risk(RANK_RISK_SQUARE, 1, &sums, &pairs, s, rows.n);
             check_risk(RANK_RISK_HUBER, .25, &sums, &pairs, s, rows.n);
             check_risk(RANK_RISK_HUBER, 1.5, &sums, &pairs, s, rows.n);
-            free(s);
-            free(count);
-            free(moment);
-            free(expected);
             rank_pairs_free(&sums);
         }
         reference_pairs_free(&pairs);
@@ -223,7 +213,6 @@ static void check_gradient(void) {
 static void check_grid(void) {
     for (int kind = 0; kind < 4; kind++) {
         bool large = kind % 2 == 1, fine = kind >= 2;
-        struct error err = {0};
         struct reference_data rows;
         struct data data;
         struct rank_pairs sums;
@@ -232,9 +221,9 @@ static void check_grid(void) {
         rows_to_data(&data, &rows, DENSE);
         struct problem problem = {.data = &data, .n = rows.n};
         MUST(rank_pairs_create(&sums, &problem, &preferences, &err));
-        double *s = reference_alloc(rows.n, sizeof *s), *b = reference_alloc(rows.n, sizeof *b);
-        double *slack = reference_alloc(rows.n, sizeof *slack);
-        long long *due = reference_alloc(rows.n, sizeof *due);
+        double *s = check_array(rows.n, sizeof *s), *b = check_array(rows.n, sizeof *b);
+        double *slack = check_array(rows.n, sizeof *slack);
+        long long *due = check_array(rows.n, sizeof *due);
         double start = fine ? 1e-8 : .3, mu = start, unit = 1, linear, rounding;
         long double all = 0;
         uint64_t seed = 8;
@@ -266,10 +255,6 @@ static void check_grid(void) {
         rank_pairs_free(&sums);
         data_free(&data);
         reference_data_free(&rows);
-        free(s);
-        free(b);
-        free(slack);
-        free(due);
     }
     puts("ok: on a grid the coefficients of a dual point are exact");
 }
@@ -277,7 +262,6 @@ static void check_grid(void) {
 /* The loss of the certificate is within its own error bound of the sum pair by pair. Groups of
  * several sizes, with weights. */
 static void check_loss(void) {
-    struct error err = {0};
     struct reference_data rows;
     struct data data;
     struct rank_pairs sums;
@@ -287,7 +271,7 @@ static void check_loss(void) {
     rows_to_data(&data, &rows, DENSE);
     struct problem problem = {.data = &data, .n = rows.n};
     MUST(rank_pairs_create(&sums, &problem, &preferences, &err));
-    double *s = reference_alloc(rows.n, sizeof *s);
+    double *s = check_array(rows.n, sizeof *s);
     uint64_t seed = 9;
     for (size_t i = 0; i < rows.n; i++) {
         s[i] = 1e3 * (double)rows.query[i] + 2 * uniform(&seed);
@@ -311,7 +295,6 @@ static void check_loss(void) {
     rank_pairs_free(&sums);
     data_free(&data);
     reference_data_free(&rows);
-    free(s);
     puts("ok: the loss is that of the pairs, within what it says of itself");
 }
 

@@ -234,7 +234,6 @@ static void check_degenerate(void) {
 
 static void check_refusals(void) {
     struct reference_data rows;
-    struct error err = {0};
     struct data data;
     struct rank *rank = NULL;
     struct rank_preferences preferences = all_pairs();

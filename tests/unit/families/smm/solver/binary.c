@@ -154,7 +154,6 @@ static struct data as_data(const struct sample *sample, bool sparse) {
 
 static void check_fit(const struct sample *sample, const struct binary_rows *rows, double C,
                       bool squared, double expected, const char *what) {
-    struct error err = {0};
     double *cost = check_numbers(sample->n), *w = check_numbers(sample->d),
            *alpha = check_numbers(sample->n);
     for (size_t i = 0; i < sample->n; i++) {
@@ -247,7 +246,6 @@ static void check_bias(void) {
 
 static void check_warm(void) {
     for (int squared = 0; squared < 2; squared++) {
-        struct error err = {0};
         struct sample sample = draw(200, 20, false, 5);
         struct binary_rows rows = {.n = sample.n, .d = sample.d, .z = sample.z};
         struct binary_loss loss = {.y = sample.y, .cost = sample.cost, .squared = squared};
@@ -280,7 +278,6 @@ static void check_warm(void) {
 
 /* Rows and features above the limits of the factored systems: conjugate gradients. */
 static void check_conjugate(void) {
-    struct error err = {0};
     struct sample sample = draw(3100, 3050, false, 9);
     struct data data = as_data(&sample, false);
     struct binary_rows rows = {.n = sample.n, .d = sample.d, .data = &data};

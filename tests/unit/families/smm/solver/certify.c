@@ -97,7 +97,6 @@ static double plain_loss(const struct scene *scene, double *rounding) {
 static struct certificate certify_rows(const struct scene *scene, struct certify *certify,
                                        const struct smm_matrices *matrices,
                                        const struct binary_loss *loss, size_t first) {
-    struct error err;
     struct certificate found;
     const struct smm_claim claim = {.matrices = matrices,
                                     .loss = loss,
@@ -111,7 +110,6 @@ static struct certificate certify_rows(const struct scene *scene, struct certify
 
 static void work_rank(struct cluster *cluster, void *context) {
     struct scene *scene = context;
-    struct error err;
     struct data data = scene->line.data;
     size_t rank = cluster_rank(cluster), first = ranks_cut(cluster, scene->ranks, &data);
     size_t n = data.n_rows;

@@ -31,7 +31,6 @@ static double inner(const double *a, const double *b, size_t n) {
 
 /* The gradient at B up to a constant: B + rho (B - S). */
 static void gradient_at(struct smm_spectral *spectral, const double *B, double *gradient) {
-    struct error err;
     double S[MAX_CELLS], norm, square;
     MUST(smm_spectral_find(spectral, B, RHO, THRESHOLD, &err));
     smm_spectral_threshold(spectral, S, &norm, &square);
@@ -114,7 +113,6 @@ static double residual_of(struct smm_spectral *spectral, const double *B, const 
  * these do not converge. */
 static void test_step(struct random *random, struct smm_spectral *spectral, const double *B,
                       size_t m, double tolerance, double d_most) {
-    struct error err;
     size_t cells = spectral->height * spectral->width;
     struct data data = {.n_rows = ROWS, .n_features = (uint32_t)cells};
     double g[MAX_CELLS], p[MAX_CELLS], d[BAND];
@@ -149,7 +147,6 @@ int main(void) {
     struct random random;
     random_start(&random, 1, 0);
     for (size_t k = 0; k < sizeof shape / sizeof shape[0]; k++) {
-        struct error err;
         struct smm_spectral spectral;
         double B[MAX_CELLS], gradient[MAX_CELLS];
         MUST(smm_spectral_create(&spectral, shape[k][0], shape[k][1], &err));

@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct error err;
-
 static void fill(double *x, size_t n, struct random *random) {
     for (size_t j = 0; j < n; j++) {
         x[j] = (float)(2 * random_unit(random) - 1);

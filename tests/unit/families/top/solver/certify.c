@@ -51,7 +51,6 @@ static void take_high(struct scene *scene, float *x, bool kernel, bool kink,
 /* n_all: number of rows in the sums, N of which are on this process. */
 static void open_scene(struct scene *scene, float *x, enum top_kind kind, bool square, bool kernel,
                        size_t n_all, bool high, bool kink, struct random *random) {
-    struct error err;
     *scene = (struct scene){.ranks = 1};
     for (size_t i = 0; i < N; i++) {
         x[i] = i == 7 ? x[5] : (float)(2 * random_unit(random) - 1);
@@ -232,7 +231,6 @@ static double off_of_quantile(const struct scene *scene, double t) {
 
 static void work_rank(struct cluster *cluster, void *context) {
     struct scene *scene = context;
-    struct error err;
     struct data data = scene->line.data;
     size_t rank = cluster_rank(cluster), first = ranks_cut(cluster, scene->ranks, &data);
     size_t n = data.n_rows;
@@ -419,7 +417,6 @@ static void check_nothing(struct scene *scene, double cost, double nothing) {
 
 /* high: bounds of the scene */
 static void check_certificate(struct scene *scene, double cost, bool high) {
-    struct error err;
     enum top_kind kind = scene->risk.kind;
     struct fit fit = {.weights = scene->weights, .alpha = scene->alpha, .beta = scene->beta};
     struct certificate found, longer;
@@ -491,7 +488,6 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
  * the target gap epsilon. */
 static struct certificate certify_rows(float *x, uint32_t width, double constant, bool kernel,
                                        double epsilon, struct scene *scene) {
-    struct error err;
     struct certificate found;
     struct score_map map;
     struct top_certifier certifier;
@@ -552,7 +548,6 @@ static void check_constant(double constant, bool kernel, struct random *random) 
 static void check_longer(struct random *random) {
     float x[N];
     struct scene scene;
-    struct error err;
     open_scene(&scene, x, TOP_NONE, false, false, N, false, false, random);
     scene.weights[0] = 1;
     for (size_t i = 0; i < N; i++) {
@@ -581,7 +576,6 @@ static void check_bias(struct scene *scene) {
         struct top_certifier own = scene->certifier;
         struct fit fit = {.weights = w, .alpha = alpha, .beta = beta};
         struct certificate found;
-        struct error err;
         own.constant = constants[i % 3];
         double expected = own.constant * (scene->line.gram ? 7.5 * own.constant : w[0]);
         if (i == 3) {

@@ -74,7 +74,6 @@ static void check_ways(void) {
     struct data data = random_rows(150, 4, 30, 0.7, 31);
     struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.3};
     struct threads *threads;
-    struct error err;
     MUST(threads_create(&threads, 2, &err));
     struct top_setting setting = {
         .formulation = TOP_PAT_MAT_NP, .positive = is_positive, .tau = .1, .theta = 1};
@@ -129,7 +128,6 @@ static void check_ways(void) {
 static void check_path(void) {
     struct data data = random_rows(120, 4, 25, 0.7, 41);
     struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.3};
-    struct error err;
     struct gram *gram;
     MUST(gram_create(&gram, &rbf, &data, 1 << 24, true, NULL, &err));
     struct problem problem = {

@@ -21,7 +21,6 @@ struct scene {
 /* Rows 0 to 3 are positive, all are in J; K = 2.5, so shares are .4. Row i has the feature i + 1,
  * but row 6 has 1/2, and row 7 equals row 5. alpha sums to 4, beta is 1/2 each. */
 static void open_scene(struct scene *scene, enum top_kind kind) {
-    struct error err;
     *scene = (struct scene){.fit = {.alpha = scene->alpha, .beta = scene->beta}};
     for (size_t i = 0; i < N; i++) {
         scene->x[i] = i == 7 ? 6 : i == 6 ? .5F : (float)(i + 1);
@@ -42,7 +41,6 @@ static void open_scene(struct scene *scene, enum top_kind kind) {
 }
 
 static void make(struct scene *scene) {
-    struct error err;
     top_dual_function_free(&scene->made);
     MUST(top_dual_function_make(&scene->certifier, &scene->risk, 1, &scene->fit, &scene->made,
                                 &err));

@@ -10,7 +10,6 @@ enum { M = 40, D = 6 };
 int main(void) {
     double X[M * D], E[M], x[M], b[M], w[D], lack[D], found[D];
     struct random random;
-    struct error err;
     struct top_system_dd *wide;
     random_start(&random, 1, 0);
     for (size_t j = 0; j < D; j++) {

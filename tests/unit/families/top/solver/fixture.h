@@ -14,7 +14,6 @@
 /* n rows of two labels, 0 (positive) and 1. */
 static inline struct data rows_of(const float *x, size_t n, size_t width, size_t positives) {
     struct data data = {.n_rows = n, .n_features = (uint32_t)width, .labels = DATA_NAME};
-    struct error err;
     data.value = sample_array(n * width, sizeof *data.value);
     memcpy(data.value, x, n * width * sizeof *x);
     data.label = sample_array(n, sizeof *data.label);
@@ -63,7 +62,6 @@ struct setup {
 static inline struct fit fit_at(const struct setup *setup, const struct top_setting *setting,
                                 const struct top_parameters *parameters) {
     struct fit fit = {.threshold = 0};
-    struct error err = {.kind = ERROR_NONE};
     struct gram *gram = NULL;
     struct problem problem = {.data = setup->data,
                               .rows = setup->rows,
@@ -132,7 +130,6 @@ static inline double plain_primal(const struct setup *setup, const struct top_se
     size_t n = data->n_rows, d = data->n_features, n_top = 0;
     double *s = check_array(n, sizeof *s), *z = check_array(n, sizeof *z), norm = 0, sum = 0;
     struct kernel_rows rows = {0};
-    struct error err;
     if (setup->kernel) {
         MUST(kernel_rows_create(&rows, setup->kernel, data, &err));
     }

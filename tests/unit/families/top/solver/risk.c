@@ -4,7 +4,6 @@
 
 static void fill_risk(struct top_risk *risk, enum top_kind kind, bool square, struct random *random,
                       size_t n, bool weights, double k) {
-    struct error err;
     MUST(top_risk_create(risk, n, &err));
     risk->kind = kind;
     risk->square = square;
@@ -83,7 +82,6 @@ static void check_risk(void) {
 static void check_shares(void) {
     enum { N = 4 };
     struct top_risk risk;
-    struct error err;
     MUST(top_risk_create(&risk, N, &err));
     risk.kind = TOP_MEAN;
     risk.cost[N - 1] = 1;
@@ -105,7 +103,6 @@ enum { FEW = 4 };
 /* Row 3 has a cost, the others have a mass. */
 static void open_few(struct top_risk *risk, enum top_kind kind, bool square, double mass,
                      double budget) {
-    struct error err;
     MUST(top_risk_create(risk, FEW, &err));
     risk->kind = kind;
     risk->square = square;
@@ -219,7 +216,6 @@ static void check_outliers(void) {
         const double s[ROWS] = {.25, 1, -1e300, .5, 9}, mass = tenths ? .1 : 1;
         double p[ROWS];
         struct top_risk risk;
-        struct error err;
         MUST(top_risk_create(&risk, ROWS, &err));
         risk.kind = TOP_MEAN;
         risk.cost[ROWS - 1] = 1;

@@ -223,7 +223,6 @@ static void check_limits(void) {
               fit.solution.dual);
         solution_free(&fit.solution);
     }
-    struct error err = {.kind = ERROR_NONE};
     struct top *top;
     struct problem problem = {.data = &data, .n = data.n_rows};
     const bool none[2] = {false, false}, all[2] = {true, true};
