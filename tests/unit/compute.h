@@ -8,9 +8,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum sample_values {

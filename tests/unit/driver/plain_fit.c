@@ -8,8 +8,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static const char *const names[] = {"only", NULL};

@@ -1,16 +1,10 @@
 /* Compares the bounds and rounding-error bounds of certificates (fit/certify.h) with
  * straightforward sums, in one process and over several. */
 #define _GNU_SOURCE
-#include "fit/certify.h"
 
-#include "common/base/memory.h"
-#include "common/kernel/gram.h"
 #include "common/kernel/rounding.h"
-#include "tests/unit/compute.h"
 #include "tests/unit/fit/line.h"
 #include "tests/unit/ranks.h"
-
-#include <float.h>
 
 enum { N = 14, D = 5, MAX_K = 3, BLOCK = 4 };
 

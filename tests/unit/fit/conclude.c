@@ -2,16 +2,10 @@
  * over several, shifts of a kernel's diagonal, sums of certificates, and the bounds that solutions
  * report. */
 #define _GNU_SOURCE
-#include "fit/certify.h"
 
-#include "common/base/memory.h"
-#include "common/kernel/gram.h"
 #include "fit/definiteness.h"
-#include "tests/unit/compute.h"
 #include "tests/unit/fit/line.h"
 #include "tests/unit/ranks.h"
-
-#include <float.h>
 
 static const double unit = DBL_EPSILON / 2;
 

@@ -9,7 +9,6 @@
 #include "tests/unit/check.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct policy *const policies[] = {&rank_policy, &top_policy, &mc_policy, &ml_policy,

@@ -7,9 +7,6 @@
 #include "tests/unit/check.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 60, COLUMNS = 6, SETS = 3 };

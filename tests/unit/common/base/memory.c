@@ -1,6 +1,5 @@
 /* Sizes beyond any memory are refused, and limits of control groups are known. */
 #define _GNU_SOURCE /* mkdtemp */
-#include "common/base/memory.h"
 
 #include "common/base/available.h"
 #include "tests/unit/check.h"

@@ -5,9 +5,6 @@
 #include "tests/unit/check.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 

@@ -1,6 +1,4 @@
 /* Rows in memory: conversion in place, subsets, views, single rows. */
-#include "common/data/data.h"
-#include "common/base/memory.h"
 #include "tests/unit/compute.h"
 
 static struct random state;

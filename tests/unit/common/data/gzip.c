@@ -9,8 +9,6 @@
 #include "common/data/source.h"
 #include "tests/unit/check.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>

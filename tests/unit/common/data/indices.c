@@ -1,6 +1,5 @@
 /* Lists of the indices that occur, against sorting; and compact rows. */
 #include "common/data/indices.h"
-#include "common/data/data.h"
 #include "tests/unit/compute.h"
 
 enum { MOST = 20000 };

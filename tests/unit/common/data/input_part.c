@@ -4,9 +4,6 @@
 #include "common/data/input.h"
 #include "tests/unit/ranks.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { LINES = 60 };
 
 struct reading {

@@ -1,7 +1,6 @@
 /* Kernel blocks in both precisions against kernel_value (tests/golden/formulas.py has the
  * formulas), and which kernels are positive semidefinite. One long file: every kernel is tested on
  * the same cases. */
-#include "common/kernel/kernel.h"
 #include "common/base/threads.h"
 #include "common/kernel/rounding.h"
 #include "tests/unit/common/kernel/kernels.h"

@@ -1,7 +1,6 @@
 /* ADMM (kernel_admm.c), and the low-rank surrogate with what follows it (kernel_surrogate.c), reach
  * the optimum of the other methods: for every formulation, with and without a constant feature,
  * with any number of threads. */
-#include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "families/mc/solver/formulation.h"
 #include "families/mc/solver/kernel_descent.h"

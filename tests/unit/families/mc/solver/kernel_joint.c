@@ -1,7 +1,6 @@
 /* Steps of all rows at once (kernel_joint.c): for every formulation, with and without a constant
  * feature, they raise the dual, keep F = K B, and approach the optimum; the average is a primal
  * point with the primal that it claims, and the certificate uses it. */
-#include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "families/mc/solver/formulation.h"
 #include "families/mc/solver/kernel_descent_private.h"

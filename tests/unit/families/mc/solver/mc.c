@@ -2,7 +2,6 @@
  * kernels, bias, weights, warm starts. */
 #include "families/mc/solver/mc.h"
 
-#include "common/base/memory.h"
 #include "common/kernel/gram.h"
 #include "families/mc/solver/formulation.h"
 #include "tests/unit/compute.h"

@@ -1,7 +1,6 @@
 /* The exact step of mc, for every formulation, in float and double: it is optimal among moves in a
  * row's feasible set, and its gain and the change of the coefficients are those of the new
  * alpha. */
-#include "common/base/memory.h"
 #include "families/mc/solver/formulation.h"
 #include "tests/unit/compute.h"
 

@@ -1,6 +1,5 @@
 /* Fits of ml against one another, over costs, losses, folds and threads; degenerate rows;
  * limits. */
-#include "families/ml/solver/ml.h"
 #include "tests/unit/families/ml/solver/fixture.h"
 
 /* Warm starts over costs and losses are as good as starts from zero. */

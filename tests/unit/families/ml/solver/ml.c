@@ -4,7 +4,6 @@
  * The optima of the toy were computed with numpy and scipy: all pairs as variables of a
  * box-constrained QP (L-BFGS-B to 1e-12), with the equations of the free bias added for SLSQP. An
  * independent proximal-point method gave 3.778866727 and 8.454402562 for the free bias, too. */
-#include "families/ml/solver/ml.h"
 #include "families/ml/solver/bias.h"
 #include "tests/reference/ml_conditional_gradient.h"
 #include "tests/unit/families/ml/solver/fixture.h"

@@ -1,7 +1,6 @@
 /* Tests of one problem (families/rank/solver/rank.h) that is solved several times, and comparisons
  * of fits: paths over C, folds of a shared kernel matrix, threads, shares of the pairs. */
 #define _GNU_SOURCE
-#include "families/rank/solver/rank.h"
 #include "tests/unit/families/rank/solver/fixture.h"
 
 static void check_path(void) {

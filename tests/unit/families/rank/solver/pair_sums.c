@@ -2,7 +2,6 @@
  * squared hinge at a fit. */
 #define _GNU_SOURCE
 #include "families/rank/solver/extended_sums.h"
-#include "families/rank/solver/rank.h"
 #include "families/rank/solver/risk.h"
 #include "tests/unit/families/rank/solver/fixture.h"
 

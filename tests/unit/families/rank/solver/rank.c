@@ -2,7 +2,6 @@
  * kernel values one by one, coordinate ascent. The promises of fixture.h are checked for every fit.
  */
 #define _GNU_SOURCE
-#include "families/rank/solver/rank.h"
 #include "tests/unit/families/rank/solver/fixture.h"
 
 static void check_linear(void) {

@@ -6,8 +6,6 @@
 #include "tests/unit/check.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct sample {

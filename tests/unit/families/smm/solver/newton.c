@@ -7,8 +7,6 @@
 #include "tests/unit/check.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_CELLS = 64, BAND = 250, ROWS = 510 };

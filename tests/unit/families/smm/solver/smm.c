@@ -12,8 +12,6 @@
 #include "tests/unit/check.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void fill(double *x, size_t n, struct random *random) {

@@ -1,6 +1,5 @@
 /* Fits at the top against one another: weights for copies of rows, caches, shrinking, threads and
  * folds, paths over C, and the starts of grill. */
-#include "families/top/solver/top.h"
 #include "tests/unit/families/top/solver/fixture.h"
 
 /* A row of weight 2 equals two rows. */

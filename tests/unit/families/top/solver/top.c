@@ -1,6 +1,5 @@
 /* Classification at the top, against its definitions (fixture.h) and against optima by other
  * programs (optima.h). */
-#include "families/top/solver/top.h"
 #include "fit/monitor.h"
 #include "tests/unit/families/top/solver/fixture.h"
 #include "tests/unit/families/top/solver/optima.h"
