@@ -180,12 +180,16 @@ int folds_by_distinct_row(struct folds *folds, const struct data *data, size_t n
         uint32_t first = folds->fold[i];
         folds->fold[i] = first == i ? (uint32_t)different++ : folds->fold[first];
     }
-    if (different < n) {
-        return error_set(err, ERROR_RUNTIME, "%zu different rows cannot make %zu folds", different,
-                         n);
+    if (data->labels != DATA_NAME) {
+        return different < n ? error_set(err, ERROR_RUNTIME,
+                                         "%zu different rows cannot make %zu folds", different, n)
+                             : deal(folds, different, n, seed, err);
     }
-    return data->labels == DATA_NAME ? stratify(folds, data, different, n, seed, err)
-                                     : deal(folds, different, n, seed, err);
+    if (different < n) {
+        folds_free(folds);
+        return folds_by_row(folds, data, n, seed, err);
+    }
+    return stratify(folds, data, different, n, seed, err);
 }
 
 int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,

@@ -28,8 +28,8 @@ int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_
                  struct error *err);
 
 /* Assigns distinct rows to folds at random: rows with equal features are in the same fold. If rows
- * have one label name each, stratified by the label of the first of equal rows. Fails if there are
- * fewer distinct rows than folds. */
+ * have one label name each, stratified by the label of the first of equal rows. With fewer distinct
+ * rows than folds these are as by folds_by_row; without label names it fails. */
 int folds_by_distinct_row(struct folds *folds, const struct data *data, size_t n, uint64_t seed,
                           struct error *err);
 
