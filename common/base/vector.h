@@ -44,9 +44,10 @@ struct vector_hit_double {
  *   axpy: out[c] += sum over k of weight[k] row[k][c]
  *   both: dot and axpy in one pass over the rows
  *
- * dots, axpys: products of a tile (m, n), whose rows are `stride` apart, with k columns, in the
- * type of the values. b, w and out of axpys have rows for k outputs rounded up to a multiple of
- * VECTOR_OUTPUTS.
+ * dots, axpys: products of a tile (m, n) with k outputs, in the type of the values. Rows of the
+ * tile are `stride` apart, those of b (k, n) b_stride, of w (k, m) w_stride, of axpys' out (k, n)
+ * out_stride. These three have rows for k rounded up to a multiple of VECTOR_OUTPUTS. No alignment
+ * is needed.
  *   dots:  out[i][o] += sum over c < n of tile[i][c] b[o][c]; out (m, k)
  *   axpys: out[o][c] += sum over i < m of w[o][i] tile[i][c] */
 #define VECTOR_TABLE(REAL)                                                                         \

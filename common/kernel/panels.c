@@ -33,7 +33,8 @@ enum {
     /* products with fewer entries are computed by one thread: waking others takes longer than it
      * saves */
     MIN_PARALLEL_ENTRIES = 1 << 19,
-    MAX_PARTIAL_SUMS = 1 << 26 /* maximum number of partial sums of a product with k columns */
+    /* maximum number of partial sums of a product with k columns: 512 MiB */
+    MAX_PARTIAL_SUMS = 1 << 26
 };
 
 /* Columns first..end, in which b is zero, or not zero in each piece of RUN. */

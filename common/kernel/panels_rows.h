@@ -89,12 +89,12 @@ static void NAME(multiply_columns)(const struct product *product, size_t r, size
             }
         }
         if (by_rows) {
-            memset(columns, 0, padded(k) * PRODUCT_COLUMNS * sizeof *columns);
+            memset(columns, 0, padded(k) * m * sizeof *columns);
             VECTOR()->axpys(tile + (c - first), stride, n, m, b + r, product->stride, k, columns,
-                            PRODUCT_COLUMNS);
+                            m);
             for (size_t o = 0; o < k; o++) {
                 for (size_t j = 0; j < m; j++) {
-                    partial[o * size + c + j] += (double)columns[o * PRODUCT_COLUMNS + j];
+                    partial[o * size + c + j] += (double)columns[o * m + j];
                 }
             }
         }

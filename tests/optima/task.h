@@ -77,6 +77,7 @@ void task_entry(struct task *task, size_t row, size_t output, size_t variable, r
 /* Adds an equation. Returns its coefficients (m of MAX_VARIABLES), which the caller sets. */
 real *task_equation(struct task *task);
 
+/* Builds the problem of a family, from task's trial. False: there is nothing to fit. */
 bool rank_task(struct task *task);
 bool top_task(struct task *task);
 bool mc_task(struct task *task);

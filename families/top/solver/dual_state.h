@@ -75,11 +75,11 @@ static inline double top_state_beta_slope(const struct top_state *state, size_t 
            state->quadratic * state->inverse_mass[j] * state->beta[j];
 }
 
-/* Whether an entry at the position is above 0, and the number of the first n positions of which it
- * is true. */
+/* Whether alpha or beta at the position is above 0. */
 static inline bool top_state_above(const struct top_state *state, size_t p) {
     return state->alpha[p] > 0 || state->beta[p] > 0;
 }
+/* Of how many of the first n positions that is true. */
 size_t top_state_count_above(const struct top_state *state, size_t n);
 
 /* The cap of beta at a position. */

@@ -74,8 +74,8 @@ static int create_landmarks(struct landmarks *landmarks, const struct problem *p
     int status =
         create_some(landmarks, problem, diagonal, isfinite(left) ? m / TIMED_PART : m, seed, err);
     if (status == 0 && isfinite(left)) {
-        double used = left - monitor_seconds_left(monitor);
-        double growth = fmin(TIMED_PART, sqrt(LANDMARKS_PART * left / used));
+        double used = left - monitor_seconds_left(monitor), share = fmax(0, LANDMARKS_PART * left);
+        double growth = fmin(TIMED_PART, sqrt(share / used));
         if (growth >= MIN_GROWTH) {
             landmarks_free(landmarks);
             m = (size_t)(growth * (double)(m / TIMED_PART));
