@@ -35,6 +35,16 @@ static inline float sample_value(struct random *random, enum sample_values value
     return (float)(2 * u - 1);
 }
 
+/* Adds the names of k labels, "1", "2", ... */
+static inline void sample_names(struct names *names, size_t k) {
+    for (size_t c = 1; c <= k; c++) {
+        char name[32];
+        uint32_t number;
+        int length = snprintf(name, sizeof name, "%zu", c);
+        MUST(names_add(names, name, (size_t)length, &number, &err));
+    }
+}
+
 /* n rows of about density * width values each, CSR or dense. With `odd`, rows 3, 10, 17, ... are
  * zero and rows 5, 12, 19, ... repeat the row before them. Free with data_free. */
 static inline struct data sample_data(size_t n, uint32_t width, double density,

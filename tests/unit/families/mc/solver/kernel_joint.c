@@ -1,21 +1,9 @@
 /* Steps of all rows at once (kernel_joint.c): for every formulation, with and without a constant
  * feature, they raise the dual, keep F = K B, and approach the optimum; the average is a primal
  * point with the primal that it claims, and the certificate uses it. */
-#include "common/kernel/gram.h"
-#include "families/mc/solver/formulation.h"
-#include "families/mc/solver/kernel_descent_private.h"
-#include "tests/unit/compute.h"
+#include "tests/unit/families/mc/solver/kernel_fixture.h"
 
-enum { FORMS = 8, ROWS = 400, CLASSES = 5, STEPS = 12 };
-
-static enum stop_reason stop_at_once(void *context, uint64_t iteration, double primal,
-                                     double dual) {
-    (void)context;
-    (void)iteration;
-    (void)primal;
-    (void)dual;
-    return STOP_ITERATIONS;
-}
+enum { ROWS = 400, CLASSES = 5, STEPS = 12 };
 
 /* The primal of the coefficients U, and the largest difference of their scores from S (NULL: not
  * compared). */
@@ -42,29 +30,11 @@ static double primal_of(const struct mc_kernel_descent *descent, const double *U
     return value;
 }
 
-static void check(struct problem *problem, const uint32_t *y, int form, double bias, double cost) {
-    struct score_map map;
-    struct mc_kernel_descent *descent;
-    double difference, *weight = check_array(ROWS, sizeof *weight);
-    for (size_t i = 0; i < ROWS; i++) {
-        weight[i] = i % 3 ? 1 : 2;
-    }
-    struct mc_task task = {.problem = problem,
-                           .shape = mc_shape((enum mc_formulation)form, CLASSES, 1),
-                           .n = ROWS,
-                           .n_all = ROWS,
-                           .y = y,
-                           .row_weight = weight,
-                           .bias = bias,
-                           .seed = 1};
-    const struct monitor monitor = {.check = stop_at_once};
-    const struct mc_goal goal = {.cost = cost, .epsilon = 1e-9, .fallback_work = INFINITY};
+static void check(struct bed *bed, int form, double bias, double cost) {
+    struct mc_goal goal = {.cost = cost, .epsilon = 1e-9};
+    struct mc_kernel_descent *descent = descent_open(bed, form, bias, &goal);
     struct mc_fit fit;
-    MUST(score_map_create(&map, problem, &err));
-    MUST(certify_create(&task.certify, problem, &map, bias, &err));
-    MUST(mc_kernel_create(&descent, &task, &err));
-    MUST(mc_kernel_solve(descent, &goal, &monitor, &fit, &err)); /* sets the cost */
-    mc_fit_free(&fit);
+    double difference;
     MUST(mc_kernel_refresh(descent, goal.epsilon, &err));
     MUST(mc_kernel_joint_open(descent, &err));
     for (int t = 0; t < STEPS; t++) {
@@ -95,34 +65,20 @@ static void check(struct problem *problem, const uint32_t *y, int form, double b
     landmarks_free(&descent->landmarks);
     free(descent->average);
     descent->average = NULL;
-    mc_kernel_free(descent);
-    certify_free(task.certify);
-    score_map_free(&map);
+    descent_close(bed, descent);
 }
 
 int main(void) {
-    struct data data = sample_data(ROWS, 6, 1, SAMPLE_SIGNED, false, true, 5);
-    struct kernel kernel = {.type = KERNEL_RBF, .gamma = .3};
-    struct gram *gram;
-    uint32_t number, *y = check_array(ROWS, sizeof *y);
-    char name[32];
-    data.labels = DATA_NAME;
-    data.label = sample_array(ROWS, sizeof *data.label);
-    for (size_t c = 0; c < CLASSES; c++) {
-        snprintf(name, sizeof name, "%zu", c + 10);
-        MUST(names_add(&data.names, name, strlen(name), &number, &err));
+    struct bed bed;
+    bed_open(&bed, ROWS, 6, CLASSES, 0, false);
+    for (size_t i = 0; i < ROWS; i += 3) {
+        bed.weight[i] = 2;
     }
-    for (size_t i = 0; i < ROWS; i++) {
-        data.label[i] = y[i] = (uint32_t)(i * 7 % CLASSES);
-    }
-    MUST(gram_create(&gram, &kernel, &data, 0, false, NULL, &err));
-    struct problem problem = {.data = &data, .n = ROWS, .gram = gram, .cache_bytes = 1 << 20};
     for (int form = 0; form < FORMS; form++) {
-        check(&problem, y, form, 0, 1);
-        check(&problem, y, form, 1.5, 3);
+        check(&bed, form, 0, 1);
+        check(&bed, form, 1.5, 3);
     }
-    gram_free(gram);
-    data_free(&data);
+    bed_close(&bed);
     printf("ok: joint steps approach the optimum of every formulation\n");
     return 0;
 }

@@ -14,15 +14,10 @@ enum { FORMS = 8 };
 /* Names "1".."k" and random labels; every class has a row if n >= k. */
 static void add_labels(struct data *data, size_t k, uint64_t seed) {
     struct random random;
-    char name[32];
     random_start(&random, seed, 7);
     data->labels = DATA_NAME;
     data->label = sample_array(data->n_rows, sizeof *data->label);
-    for (size_t c = 0; c < k; c++) {
-        uint32_t number;
-        snprintf(name, sizeof name, "%zu", c + 1);
-        MUST(names_add(&data->names, name, strlen(name), &number, &err));
-    }
+    sample_names(&data->names, k);
     for (size_t i = 0; i < data->n_rows; i++) {
         data->label[i] = (uint32_t)(i < k ? i : random_below(&random, k));
     }

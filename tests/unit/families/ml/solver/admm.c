@@ -29,7 +29,7 @@ static struct ml_fit run_admm(const struct bed *bed, const struct ml_rows *rows,
                               const struct ml_setup *setup, enum ml_loss loss, double cost,
                               double epsilon, struct ml_admm **made) {
     struct ml_fit fit;
-    double *beta = need(calloc(rows->n * LABELS, 2 * sizeof *beta));
+    double *beta = sample_array(rows->n * LABELS, 2 * sizeof *beta);
     double *scores = beta + rows->n * LABELS;
     const struct ml_admm_start start = {beta, scores, LABELS};
     if (cost < SMALL) {

@@ -3,33 +3,22 @@
 #define TESTS_UNIT_FAMILIES_ML_SOLVER_FIXTURE_H
 
 #include "common/base/gap.h"
-#include "common/base/random.h"
 #include "common/kernel/gram.h"
 #include "families/ml/solver/ml.h"
-#include "tests/unit/check.h"
+#include "tests/unit/compute.h"
 
 #include <math.h>
 #include <string.h>
 
 /* ---- problems ---- */
 
-static inline void *need(void *block) {
-    CHECK(block, "out of memory");
-    return block;
-}
-
 /* Dense rows without labels; `names` is the number of labels: "1", "2", ... */
 static inline struct data make_data(size_t n, uint32_t width, uint32_t n_names) {
     struct data data = {.n_rows = n, .n_features = width, .labels = DATA_SET};
-    data.value = need(calloc(n * width + 1, sizeof *data.value));
-    data.label_start = need(calloc(n + 1, sizeof *data.label_start));
-    data.label = need(calloc(n * n_names + 1, sizeof *data.label));
-    for (uint32_t k = 0; k < n_names; k++) {
-        char name[16];
-        uint32_t number;
-        snprintf(name, sizeof name, "%u", (unsigned)k + 1);
-        MUST(names_add(&data.names, name, strlen(name), &number, &err));
-    }
+    data.value = sample_array(n * width + 1, sizeof *data.value);
+    data.label_start = sample_array(n + 1, sizeof *data.label_start);
+    data.label = sample_array(n * n_names + 1, sizeof *data.label);
+    sample_names(&data.names, n_names);
     return data;
 }
 
@@ -59,8 +48,8 @@ static inline struct data random_data(size_t n, uint32_t width, uint32_t q, doub
     struct random random;
     random_start(&random, seed, 9);
     struct data data = make_data(n, width, q);
-    double *w = need(calloc((size_t)width * q, sizeof *w));
-    bool *set = need(calloc(q, sizeof *set));
+    double *w = sample_array((size_t)width * q, sizeof *w);
+    bool *set = sample_array(q, sizeof *set);
     for (size_t k = 0; k < (size_t)width * q; k++) {
         w[k] = normal(&random);
     }
@@ -128,8 +117,8 @@ static inline double plain_primal(const struct bed *bed, const struct solution *
                                   enum ml_loss loss, double cost, double bias) {
     size_t n = bed->data.n_rows, q = solution->n_outputs, d = bed->data.n_features;
     double norm = 0, sum = 0;
-    double *s = need(calloc(q, sizeof *s));
-    bool *set = need(calloc(q, sizeof *set));
+    double *s = sample_array(q, sizeof *s);
+    bool *set = sample_array(q, sizeof *set);
     for (size_t i = 0; i < n; i++) {
         double n_relevant = 0;
         for (size_t k = 0; k < q; k++) {

@@ -3,6 +3,12 @@
 #define _GNU_SOURCE
 #include "tests/unit/families/rank/solver/fixture.h"
 
+static void check_bracket(const struct solution *solution, double primal, double dual) {
+    CHECK(solution->primal >= dual * (1 - 2e-9) && solution->dual <= primal * (1 + 2e-9) &&
+              gap_relative(solution->primal, solution->dual) <= 1e-6,
+          "[%.12g, %.12g], optimum %.12g", solution->dual, solution->primal, primal);
+}
+
 static void check_path(void) {
     struct reference_data rows;
     random_rows(&rows, 40, 4, 3, 1, 51);
@@ -10,7 +16,7 @@ static void check_path(void) {
         bool linear = kind & 1;
         struct data data;
         struct gram *gram = NULL;
-        struct rank *rank = NULL;
+        struct rank *rank;
         struct kernel kernel = {KERNEL_TANIMOTO, 3, 1, 0};
         struct rank_preferences preferences = all_pairs();
         struct reference_kernel reference = {linear ? 0 : 5, 3, 1, 0};
@@ -18,27 +24,20 @@ static void check_path(void) {
         CHECK(linear || gram_create(&gram, &kernel, &data, 1 << 24, true, NULL, &err) == 0, "%s",
               err.text);
         struct problem problem = {.data = &data, .gram = gram, .n = data.n_rows};
-        if (rank_create(&rank, &problem, &preferences, &err) != 0) {
-            CHECK(false, "%s", err.text);
-        }
+        MUST(rank_create(&rank, &problem, &preferences, &err));
         /* up, down, and one point twice: a warm start must not change the optimum */
         static const double path[] = {1e-3, 1e-2, 1, 50, 50, 3, 1e-3, 1e3, 1e-1};
-        for (size_t c = 0; rank && c < sizeof path / sizeof *path; c++) {
+        for (size_t c = 0; c < sizeof path / sizeof *path; c++) {
             struct rank_parameters parameters = {
                 kind & 2 ? RANK_SQUARED_HINGE : RANK_HINGE, RANK_AUTO, path[c], 1e-6, 0, 0};
-            struct solution solution = {0};
+            struct solution solution;
             struct reference_pairs pairs;
             double primal, dual;
             list_pairs(&pairs, &rows, &preferences, path[c]);
             reference_optimum(&rows, &reference, &pairs, false, kind & 2, 1e-9, &primal, &dual);
-            int status = rank_solve(rank, &parameters, NULL, &solution, &err);
-            CHECK(status == 0 && solution.converged, "kind %d C %g: %s", kind, path[c],
-                  status ? err.text : "not converged");
-            CHECK(status || (solution.primal >= dual * (1 - 2e-9) &&
-                             solution.dual <= primal * (1 + 2e-9) &&
-                             gap_relative(solution.primal, solution.dual) <= 1e-6),
-                  "kind %d C %g: [%.12g, %.12g], optimum %.12g", kind, path[c], solution.dual,
-                  solution.primal, primal);
+            MUST(rank_solve(rank, &parameters, NULL, &solution, &err));
+            CHECK(solution.converged, "kind %d C %g: not converged", kind, path[c]);
+            check_bracket(&solution, primal, dual);
             solution_free(&solution);
             reference_pairs_free(&pairs);
         }
@@ -72,7 +71,7 @@ static void check_subset(void) {
     MUST(gram_create(&gram, &kernel, &data, 1 << 24, true, NULL, &err));
     struct problem problem = {.data = &data, .gram = gram, .rows = chosen, .n = 25};
     MUST(rank_create(&rank, &problem, &preferences, &err));
-    for (int loss = 0; rank && loss < 2; loss++) {
+    for (int loss = 0; loss < 2; loss++) {
         struct rank_parameters parameters = {
             loss ? RANK_SQUARED_HINGE : RANK_HINGE, RANK_AUTO, 2, 1e-6, 0, 0};
         struct solution solution = {0};
@@ -84,9 +83,7 @@ static void check_subset(void) {
         double at = objective(&part, matrix, &pairs, loss, false, &solution);
         CHECK(fabs(at - solution.primal) <= 1e-9 * at, "%.17g at the weights, said %.17g", at,
               solution.primal);
-        CHECK(solution.primal >= dual * (1 - 2e-9) && solution.dual <= primal * (1 + 2e-9) &&
-                  gap_relative(solution.primal, solution.dual) <= 1e-6,
-              "[%.12g, %.12g], optimum %.12g", solution.dual, solution.primal, primal);
+        check_bracket(&solution, primal, dual);
         solution_free(&solution);
         reference_pairs_free(&pairs);
         free(matrix);
@@ -105,21 +102,18 @@ static void plain_fit(const struct reference_data *rows, bool linear, enum rank_
                       struct rank_counts *counts, struct solution *solution) {
     struct data data;
     struct gram *gram = NULL;
-    struct rank *rank = NULL;
+    struct rank *rank;
     struct threads *threads = NULL;
     struct kernel kernel = {KERNEL_MINMAX, 3, 1, 0};
     struct rank_parameters parameters = {loss, RANK_AUTO, 1, 1e-7, 0, 0};
-    memset(solution, 0, sizeof *solution);
     rows_to_data(&data, rows, SPARSE);
-    bool ok = n_threads < 2 || threads_create(&threads, n_threads, &err) == 0;
-    ok = ok && (linear || gram_create(&gram, &kernel, &data, 1 << 24, true, threads, &err) == 0);
+    CHECK(n_threads < 2 || threads_create(&threads, n_threads, &err) == 0, "%s", err.text);
+    CHECK(linear || gram_create(&gram, &kernel, &data, 1 << 24, true, threads, &err) == 0, "%s",
+          err.text);
     struct problem problem = {.data = &data, .gram = gram, .n = data.n_rows, .threads = threads};
-    ok = ok && rank_create(&rank, &problem, preferences, &err) == 0;
-    if (ok) {
-        *counts = rank_counts(rank);
-        ok = rank_solve(rank, &parameters, NULL, solution, &err) == 0;
-    }
-    CHECK(ok, "%s", err.text);
+    MUST(rank_create(&rank, &problem, preferences, &err));
+    *counts = rank_counts(rank);
+    MUST(rank_solve(rank, &parameters, NULL, solution, &err));
     rank_free(rank);
     gram_free(gram);
     threads_free(threads);
@@ -138,11 +132,9 @@ static void check_threads(void) {
         enum rank_loss loss = kind & 2 ? RANK_SQUARED_HINGE : RANK_HINGE;
         plain_fit(&rows, linear, loss, &preferences, 1, &counts, &one);
         plain_fit(&rows, linear, loss, &preferences, 2, &counts, &two);
-        if (one.weights && two.weights) {
-            CHECK(memcmp(one.weights, two.weights, size * sizeof(double)) == 0,
-                  "kind %d: weights differ", kind);
-            CHECK(one.primal == two.primal && one.dual == two.dual, "kind %d: bounds differ", kind);
-        }
+        CHECK(memcmp(one.weights, two.weights, size * sizeof(double)) == 0,
+              "kind %d: weights differ", kind);
+        CHECK(one.primal == two.primal && one.dual == two.dual, "kind %d: bounds differ", kind);
         solution_free(&one);
         solution_free(&two);
     }
@@ -165,12 +157,10 @@ static void check_fraction(void) {
     CHECK(fabs(part.n_pairs - .3 * all.n_pairs) <= 2, "%g of %g pairs", part.n_pairs, all.n_pairs);
     CHECK(part.n_pairs == again.n_pairs && part.n_pairs == other.n_pairs, "%g, %g, %g pairs",
           part.n_pairs, again.n_pairs, other.n_pairs);
-    if (full.weights && one.weights && same.weights && different.weights) {
-        size_t bytes = (rows.width - 1) * sizeof(double);
-        CHECK(memcmp(one.weights, same.weights, bytes) == 0, "one seed, two fits");
-        CHECK(memcmp(one.weights, different.weights, bytes) != 0, "two seeds, one fit");
-        CHECK(one.dual < full.primal, "fewer pairs cost more: %g, all %g", one.dual, full.primal);
-    }
+    size_t bytes = (rows.width - 1) * sizeof(double);
+    CHECK(memcmp(one.weights, same.weights, bytes) == 0, "one seed, two fits");
+    CHECK(memcmp(one.weights, different.weights, bytes) != 0, "two seeds, one fit");
+    CHECK(one.dual < full.primal, "fewer pairs cost more: %g, all %g", one.dual, full.primal);
     solution_free(&full);
     solution_free(&one);
     solution_free(&same);

@@ -203,10 +203,10 @@ static const char *describe(const struct fit *fit) {
     return text;
 }
 
-/* Solves and checks the promises. *solution is to be freed by the caller. False if it failed. */
-static inline bool solve_and_check(const struct fit *fit, struct solution *solution) {
+/* Solves and checks the promises. *solution is to be freed by the caller. */
+static inline void solve_and_check(const struct fit *fit, struct solution *solution) {
     const struct reference_data *rows = fit->rows;
-    bool squared = fit->parameters.loss == RANK_SQUARED_HINGE, solved = false;
+    bool squared = fit->parameters.loss == RANK_SQUARED_HINGE;
     bool exact =
         fit->linear || fit->parameters.epsilon < 1e-4; /* else the kernel matrix is in float */
     struct kernel kernel = {(enum kernel_type)fit->kernel.type, fit->kernel.degree,
@@ -214,74 +214,70 @@ static inline bool solve_and_check(const struct fit *fit, struct solution *solut
     struct data data;
     struct gram *gram = NULL;
     struct threads *threads = NULL;
-    struct rank *rank = NULL;
+    struct rank *rank;
     struct reference_pairs pairs;
     double optimum_primal, optimum_dual;
-    memset(solution, 0, sizeof *solution);
     rows_to_data(&data, rows, fit->shape);
     list_pairs(&pairs, rows, &fit->preferences, fit->parameters.cost);
     bool reached = reference_optimum(rows, &fit->kernel, &pairs, fit->preferences.exterior, squared,
                                      1e-9, &optimum_primal, &optimum_dual);
     CHECK(reached, "the reference stopped at %g: %s",
           (optimum_primal - optimum_dual) / optimum_primal, describe(fit));
-    bool ready = fit->n_threads < 2 || threads_create(&threads, fit->n_threads, &err) == 0;
-    ready = ready && (fit->linear || gram_create(&gram, &kernel, &data, (size_t)1 << 24, exact,
-                                                 threads, &err) == 0);
+    if (fit->n_threads > 1) {
+        MUST(threads_create(&threads, fit->n_threads, &err));
+    }
+    if (!fit->linear) {
+        MUST(gram_create(&gram, &kernel, &data, (size_t)1 << 24, exact, threads, &err));
+    }
     struct problem problem = {.data = &data,
                               .gram = gram,
                               .n = data.n_rows,
                               .threads = threads,
                               .cache_bytes = (size_t)1 << 24};
-    ready = ready && rank_create(&rank, &problem, &fit->preferences, &err) == 0;
-    CHECK(ready, "%s: %s", err.text, describe(fit));
-    if (ready) {
-        /* with a matrix in float, running bounds are as inaccurate; the final ones are exact */
-        double slack = exact ? 1e-6 : 1;
-        struct watch watch = {optimum_dual, slack, fit->stop_after, 0, 0};
-        struct monitor monitor = {.context = &watch, .check = watch_check};
-        CHECK(rank_counts(rank).n_pairs == (double)pairs.m, "%g pairs, not %zu: %s",
-              rank_counts(rank).n_pairs, pairs.m, describe(fit));
-        solved = rank_solve(rank, &fit->parameters, &monitor, solution, &err) == 0;
-        CHECK(solved, "%s: %s", err.text, describe(fit));
-        CHECK(watch.crossed <= 1, "a bound told on the way is on the wrong side by %g: %s",
-              watch.crossed * watch.slack, describe(fit));
+    CHECK(rank_create(&rank, &problem, &fit->preferences, &err) == 0, "%s: %s", err.text,
+          describe(fit));
+    /* with a matrix in float, running bounds are as inaccurate; the final ones are exact */
+    struct watch watch = {optimum_dual, exact ? 1e-6 : 1, fit->stop_after, 0, 0};
+    struct monitor monitor = {.context = &watch, .check = watch_check};
+    CHECK(rank_counts(rank).n_pairs == (double)pairs.m, "%g pairs, not %zu: %s",
+          rank_counts(rank).n_pairs, pairs.m, describe(fit));
+    CHECK(rank_solve(rank, &fit->parameters, &monitor, solution, &err) == 0, "%s: %s", err.text,
+          describe(fit));
+    CHECK(watch.crossed <= 1, "a bound told on the way is on the wrong side by %g: %s",
+          watch.crossed * watch.slack, describe(fit));
+    double *matrix = reference_gram(&fit->kernel, rows);
+    double primal = objective(rows, matrix, &pairs, squared, fit->linear, solution);
+    double slack = 2e-9 * optimum_primal;
+    double paid = solution->primal - primal; /* rounding-error bound */
+    CHECK(paid >= -1e-12 * primal && paid <= 1e-6 * primal, "%.17g at the weights, said %.17g: %s",
+          primal, solution->primal, describe(fit));
+    CHECK(solution->primal >= optimum_dual - slack, "primal %.17g, optimum %.17g: %s",
+          solution->primal, optimum_dual, describe(fit));
+    CHECK(solution->dual <= optimum_primal + slack, "dual %.17g, optimum %.17g: %s", solution->dual,
+          optimum_primal, describe(fit));
+    double gap = gap_relative(solution->primal, solution->dual);
+    if (fit->parameters.stop == RANK_GAP || fit->parameters.method != RANK_FW) {
+        CHECK(!solution->converged || gap <= fit->parameters.epsilon, "gap %g: %s", gap,
+              describe(fit));
     }
-    if (solved) {
-        double *matrix = reference_gram(&fit->kernel, rows);
-        double primal = objective(rows, matrix, &pairs, squared, fit->linear, solution);
-        double slack = 2e-9 * optimum_primal;
-        double paid = solution->primal - primal; /* rounding-error bound */
-        CHECK(paid >= -1e-12 * primal && paid <= 1e-6 * primal,
-              "%.17g at the weights, said %.17g: %s", primal, solution->primal, describe(fit));
-        CHECK(solution->primal >= optimum_dual - slack, "primal %.17g, optimum %.17g: %s",
-              solution->primal, optimum_dual, describe(fit));
-        CHECK(solution->dual <= optimum_primal + slack, "dual %.17g, optimum %.17g: %s",
-              solution->dual, optimum_primal, describe(fit));
-        double gap = gap_relative(solution->primal, solution->dual);
-        if (fit->parameters.stop == RANK_GAP || fit->parameters.method != RANK_FW) {
-            CHECK(!solution->converged || gap <= fit->parameters.epsilon, "gap %g: %s", gap,
-                  describe(fit));
-        }
-        if (fit->stop_after == 0 && !exact && fit->parameters.cost > 100) {
-            CHECK(gap <= 1e-2 && (solution->converged || solution->reason), "gap %g: %s", gap,
-                  describe(
-                      fit)); /* rounding of a matrix in float may end the fit, and it must say so */
-        } else if (fit->stop_after == 0) {
-            /* a smaller gap may be the rounding-error bound */
-            CHECK(solution->converged || gap <= 1e-7, "gap %g after %llu iterations, %s: %s", gap,
-                  (unsigned long long)solution->iterations, stop_message(solution->reason),
-                  describe(fit));
-        } else {
-            CHECK(solution->converged || solution->reason, "no reason: %s", describe(fit));
-        }
-        free(matrix);
+    if (fit->stop_after == 0 && !exact && fit->parameters.cost > 100) {
+        CHECK(
+            gap <= 1e-2 && (solution->converged || solution->reason), "gap %g: %s", gap,
+            describe(fit)); /* rounding of a matrix in float may end the fit, and it must say so */
+    } else if (fit->stop_after == 0) {
+        /* a smaller gap may be the rounding-error bound */
+        CHECK(solution->converged || gap <= 1e-7, "gap %g after %llu iterations, %s: %s", gap,
+              (unsigned long long)solution->iterations, stop_message(solution->reason),
+              describe(fit));
+    } else {
+        CHECK(solution->converged || solution->reason, "no reason: %s", describe(fit));
     }
+    free(matrix);
     rank_free(rank);
     gram_free(gram);
     threads_free(threads);
     data_free(&data);
     reference_pairs_free(&pairs);
-    return solved;
 }
 
 static inline void fit_once(const struct fit *fit) {

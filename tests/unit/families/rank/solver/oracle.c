@@ -6,6 +6,7 @@
  *   oracle
  *       checks the reference on cases solved by hand */
 #define _GNU_SOURCE
+#include "common/data/input.h"
 #include "tests/unit/check.h"
 #include "tests/unit/families/rank/solver/reference.h"
 
@@ -14,55 +15,24 @@ static void die(const char *what, const char *found) {
     exit(2);
 }
 
-/* Reads small, well-formed svmlight text; it checks nothing. */
-static void read_rows(struct reference_data *data, const char *path) {
-    enum { MAX_ROWS = 4000, MAX_WIDTH = 1000 };
-    FILE *file = fopen(path, "r");
-    char *line = NULL;
-    size_t capacity = 0;
-    memset(data, 0, sizeof *data);
-    if (!file) {
-        die("cannot open", path);
+/* The rows of svmlight text, with serial numbers if they begin with these. */
+static void read_rows(struct reference_data *rows, const char *path, bool precomputed) {
+    const struct input_format format = {.labels = DATA_NUMBER, .precomputed = precomputed};
+    struct data data;
+    MUST(input_read(&data, path, &format, NULL, &err));
+    rows->n = data.n_rows;
+    rows->width = data_largest(&data) + (size_t)1;
+    rows->x = reference_alloc(rows->n * rows->width, sizeof(double));
+    rows->t = reference_alloc(rows->n, sizeof(double));
+    rows->query = reference_alloc(rows->n, sizeof(unsigned long));
+    for (size_t i = 0; i < rows->n; i++) {
+        double *row = rows->x + i * rows->width;
+        row[0] = data.serial ? (double)data.serial[i] : 0;
+        data_row_dense(&data, i, rows->width - 1, row + 1);
+        rows->t[i] = data.target[i];
+        rows->query[i] = data.query ? data.query[i] : 0;
     }
-    data->width = MAX_WIDTH;
-    data->x = reference_alloc((size_t)MAX_ROWS * MAX_WIDTH, sizeof(double));
-    data->t = reference_alloc(MAX_ROWS, sizeof(double));
-    data->query = reference_alloc(MAX_ROWS, sizeof(unsigned long));
-    size_t widest = 0;
-    while (getline(&line, &capacity, file) > 0) {
-        line[strcspn(line, "#\r\n")] = 0;
-        char *text = line, *end;
-        double target = strtod(text, &end);
-        if (end == text) {
-            continue;
-        }
-        if (data->n == MAX_ROWS) {
-            die("too many rows", path);
-        }
-        data->t[data->n] = target;
-        for (text = end; *(text += strspn(text, " \t"));) {
-            if (strncmp(text, "qid:", 4) == 0) {
-                data->query[data->n] = strtoul(text + 4, &end, 10);
-            } else {
-                unsigned long index = strtoul(text, &end, 10);
-                if (end == text || *end != ':' || index >= MAX_WIDTH) {
-                    die("bad feature", text);
-                }
-                text = end + 1;
-                double value = strtod(text, &end);
-                data->x[data->n * MAX_WIDTH + index] = (double)(float)value;
-                widest = index > widest ? index : widest;
-            }
-            text = end;
-        }
-        data->n++;
-    }
-    free(line);
-    fclose(file);
-    data->width = widest + 1;
-    for (size_t i = 0; i < data->n; i++) { /* ascending columns without gaps */
-        memmove(data->x + i * data->width, data->x + i * MAX_WIDTH, data->width * sizeof(double));
-    }
+    data_free(&data);
 }
 
 static int print_optimum(int argc, char **argv) {
@@ -70,12 +40,15 @@ static int print_optimum(int argc, char **argv) {
     struct reference_data data;
     struct reference_kernel kernel = {0, 3, 0, 0};
     struct reference_pairs pairs;
-    bool squared = false, exterior = false;
+    bool squared = false, exterior = false, precomputed = false;
     enum reference_unit unit = REFERENCE_PAIR;
     double cost = 1, gap = 1e-10, weight[MAX_WEIGHTS];
     unsigned long weight_query[MAX_WEIGHTS];
     size_t low = 1, high = SIZE_MAX, n_weights = 0;
-    read_rows(&data, argv[1]);
+    for (int a = 2; a + 1 < argc; a++) {
+        precomputed = precomputed || (strcmp(argv[a], "-t") == 0 && strcmp(argv[a + 1], "4") == 0);
+    }
+    read_rows(&data, argv[1], precomputed);
     kernel.gamma = 1 / (double)(data.width - 1);
     for (int a = 2; a < argc; a++) {
         const char *name = argv[a];

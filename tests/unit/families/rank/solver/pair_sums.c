@@ -179,28 +179,27 @@ static void check_gradient(void) {
                           all_pairs(), {RANK_SQUARED_HINGE, RANK_NEWTON, cost, 1e-11, 0, 0},
                           0,           1};
         struct solution solution;
-        if (solve_and_check(&fit, &solution)) {
-            double *gram = reference_gram(&fit.kernel, &rows), step = 1e-4;
-            struct reference_pairs pairs;
-            list_pairs(&pairs, &rows, &fit.preferences, cost);
-            for (size_t c = 0; c < (linear ? rows.width - 1 : rows.n); c++) {
-                double at = solution.weights[c], scale = 1;
-                solution.weights[c] = at + step;
-                double up = objective(&rows, gram, &pairs, true, linear, &solution);
-                solution.weights[c] = at - step;
-                double down = objective(&rows, gram, &pairs, true, linear, &solution);
-                solution.weights[c] = at;
-                /* curvature along the axis, so that the tolerance has the right unit */
-                scale = (up + down - 2 * solution.primal) / (step * step);
-                CHECK(fabs(up - down) / (2 * step) <= 2e-5 * (fabs(scale) + solution.primal),
-                      "slope %g along %zu, curvature %g: %s", (up - down) / (2 * step), c, scale,
-                      describe(&fit));
-                CHECK(up > solution.primal - 1e-9 && down > solution.primal - 1e-9,
-                      "a step along %zu lowers the objective: %s", c, describe(&fit));
-            }
-            reference_pairs_free(&pairs);
-            free(gram);
+        solve_and_check(&fit, &solution);
+        double *gram = reference_gram(&fit.kernel, &rows), step = 1e-4;
+        struct reference_pairs pairs;
+        list_pairs(&pairs, &rows, &fit.preferences, cost);
+        for (size_t c = 0; c < (linear ? rows.width - 1 : rows.n); c++) {
+            double at = solution.weights[c], scale = 1;
+            solution.weights[c] = at + step;
+            double up = objective(&rows, gram, &pairs, true, linear, &solution);
+            solution.weights[c] = at - step;
+            double down = objective(&rows, gram, &pairs, true, linear, &solution);
+            solution.weights[c] = at;
+            /* curvature along the axis, so that the tolerance has the right unit */
+            scale = (up + down - 2 * solution.primal) / (step * step);
+            CHECK(fabs(up - down) / (2 * step) <= 2e-5 * (fabs(scale) + solution.primal),
+                  "slope %g along %zu, curvature %g: %s", (up - down) / (2 * step), c, scale,
+                  describe(&fit));
+            CHECK(up > solution.primal - 1e-9 && down > solution.primal - 1e-9,
+                  "a step along %zu lowers the objective: %s", c, describe(&fit));
         }
+        reference_pairs_free(&pairs);
+        free(gram);
         solution_free(&solution);
     }
     reference_data_free(&rows);

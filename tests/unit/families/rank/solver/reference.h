@@ -265,30 +265,9 @@ static inline void reference_bounds(const double *q, const struct reference_pair
     *dual = linear - quadratic;
 }
 
-/* Solves A x = b in place by Cholesky's decomposition, A (n, n); b becomes x. */
-static inline void reference_linear_solve(double *A, double *b, size_t n) {
-    for (size_t j = 0; j < n; j++) {
-        for (size_t i = j; i < n; i++) {
-            double sum = A[i * n + j];
-            for (size_t l = 0; l < j; l++) {
-                sum -= A[i * n + l] * A[j * n + l];
-            }
-            A[i * n + j] = i > j ? sum / A[j * n + j] : sqrt(sum > 1e-30 ? sum : 1e-30);
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        for (size_t l = 0; l < i; l++) {
-            b[i] -= A[i * n + l] * b[l];
-        }
-        b[i] /= A[i * n + i];
-    }
-    for (size_t i = n; i-- > 0;) {
-        for (size_t l = i + 1; l < n; l++) {
-            b[i] -= A[l * n + i] * b[l];
-        }
-        b[i] /= A[i * n + i];
-    }
-}
+/* LAPACK: solves A x = b, A (n, n) positive definite; b becomes x. */
+extern void dposv_(const char *half, const int *n, const int *columns, double *A, const int *stride,
+                   double *b, const int *b_stride, int *info);
 
 /* Steps within the face of the box that contains alpha: to the maximum over the free coordinates,
  * or to the first bound, repeatedly. Coordinate steps alone converge slowly if Q is nearly singular
@@ -321,7 +300,12 @@ static inline void reference_climb(const double *q, const struct reference_pairs
             A[i * n + i] += ridge + 1e-10 * largest;
             step[i] = 1 - margin[off[i]] - ridge * alpha[off[i]];
         }
-        reference_linear_solve(A, step, n);
+        int order = (int)n, one = 1, info;
+        dposv_("L", &order, &one, A, &order, step, &order, &info);
+        if (info != 0) {
+            fprintf(stderr, "reference: dposv says %d\n", info);
+            exit(1);
+        }
         for (size_t i = 0; i < n; i++) {
             double at = alpha[off[i]], room = step[i] < 0 ? -at : pairs->cost[off[i]] - at;
             bool bound = step[i] < 0 || (step[i] > 0 && !squared);

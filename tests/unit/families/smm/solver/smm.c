@@ -2,14 +2,13 @@
  * cases with known answers. */
 #include "families/smm/solver/smm.h"
 
-#include "common/base/random.h"
 #include "common/linear_algebra/svd.h"
 #include "families/smm/solver/alternation.h"
 #include "families/smm/solver/binary.h"
 #include "families/smm/solver/matrix_rows.h"
 #include "families/smm/solver/nuclear.h"
 #include "families/smm/solver/policy.h"
-#include "tests/unit/check.h"
+#include "tests/unit/compute.h"
 
 #include <math.h>
 #include <string.h>
@@ -411,13 +410,10 @@ static void check_early(void) {
     struct sample sample;
     double left;
     size_t rank;
-    uint32_t number;
     draw(&sample, 400, 12, 10, 2, 1, false, 5);
     sample.data.labels = DATA_NAME;
-    sample.data.label = calloc(400, sizeof *sample.data.label);
-    CHECK(sample.data.label && names_add(&sample.data.names, "a", 1, &number, &err) == 0 &&
-              names_add(&sample.data.names, "b", 1, &number, &err) == 0,
-          "out of memory");
+    sample.data.label = sample_array(400, sizeof *sample.data.label);
+    sample_names(&sample.data.names, 2);
     for (size_t i = 0; i < 400; i++) {
         sample.data.label[i] = sample.y[i] > 0;
     }

@@ -17,9 +17,7 @@ static inline struct data rows_of(const float *x, size_t n, size_t width, size_t
     data.value = sample_array(n * width, sizeof *data.value);
     memcpy(data.value, x, n * width * sizeof *x);
     data.label = sample_array(n, sizeof *data.label);
-    uint32_t number;
-    MUST(names_add(&data.names, "+1", 2, &number, &err));
-    MUST(names_add(&data.names, "-1", 2, &number, &err));
+    sample_names(&data.names, 2);
     for (size_t i = 0; i < n; i++) {
         data.label[i] = i >= positives;
     }
