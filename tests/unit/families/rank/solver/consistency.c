@@ -45,7 +45,6 @@ static void check_path(void) {
         gram_free(gram);
         data_free(&data);
     }
-    reference_data_free(&rows);
     puts("ok: a path over C in any order reaches each optimum");
 }
 
@@ -91,8 +90,6 @@ static void check_subset(void) {
     rank_free(rank);
     gram_free(gram);
     data_free(&data);
-    reference_data_free(&part);
-    reference_data_free(&rows);
     puts("ok: some rows of a shared kernel matrix are fitted as a set of their own");
 }
 
@@ -138,7 +135,6 @@ static void check_threads(void) {
         solution_free(&one);
         solution_free(&two);
     }
-    reference_data_free(&rows);
     puts("ok: one and two threads give the same bits");
 }
 
@@ -165,7 +161,6 @@ static void check_fraction(void) {
     solution_free(&one);
     solution_free(&same);
     solution_free(&different);
-    reference_data_free(&rows);
     puts("ok: a fraction of the pairs is drawn by the seed alone");
 }
 

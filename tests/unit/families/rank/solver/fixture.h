@@ -28,9 +28,9 @@ static inline void random_rows(struct reference_data *rows, size_t n, size_t fea
                                size_t groups, int grades, uint64_t seed) {
     rows->n = n;
     rows->width = features + 1;
-    rows->x = reference_alloc(n * rows->width, sizeof(double));
-    rows->t = reference_alloc(n, sizeof(double));
-    rows->query = reference_alloc(n, sizeof(unsigned long));
+    rows->x = check_array(n * rows->width, sizeof(double));
+    rows->t = check_array(n, sizeof(double));
+    rows->query = check_array(n, sizeof(unsigned long));
     for (size_t i = 0; i < n; i++) {
         double sum = 2 * (uniform(&seed) - .5);
         for (size_t c = 1; c <= features; c++) {
@@ -186,8 +186,19 @@ struct fit {
     struct rank_preferences preferences;
     struct rank_parameters parameters;
     uint64_t stop_after;
-    size_t n_threads;
 };
+
+/* A fit with the hinge, to its end. */
+static inline struct fit fit_of(const struct reference_data *rows, bool linear,
+                                struct reference_kernel kernel, enum shape shape,
+                                enum rank_method method, double cost, double epsilon) {
+    return (struct fit){.rows = rows,
+                        .kernel = kernel,
+                        .linear = linear,
+                        .shape = shape,
+                        .preferences = all_pairs(),
+                        .parameters = {RANK_HINGE, method, cost, epsilon, 0, 0}};
+}
 
 static const char *describe(const struct fit *fit) {
     static const char *const unit[] = {"", " per query", " per ndcg"};
@@ -213,7 +224,6 @@ static inline void solve_and_check(const struct fit *fit, struct solution *solut
                             fit->kernel.gamma, fit->kernel.coef0};
     struct data data;
     struct gram *gram = NULL;
-    struct threads *threads = NULL;
     struct rank *rank;
     struct reference_pairs pairs;
     double optimum_primal, optimum_dual;
@@ -223,17 +233,11 @@ static inline void solve_and_check(const struct fit *fit, struct solution *solut
                                      1e-9, &optimum_primal, &optimum_dual);
     CHECK(reached, "the reference stopped at %g: %s",
           (optimum_primal - optimum_dual) / optimum_primal, describe(fit));
-    if (fit->n_threads > 1) {
-        MUST(threads_create(&threads, fit->n_threads, &err));
-    }
     if (!fit->linear) {
-        MUST(gram_create(&gram, &kernel, &data, (size_t)1 << 24, exact, threads, &err));
+        MUST(gram_create(&gram, &kernel, &data, (size_t)1 << 24, exact, NULL, &err));
     }
-    struct problem problem = {.data = &data,
-                              .gram = gram,
-                              .n = data.n_rows,
-                              .threads = threads,
-                              .cache_bytes = (size_t)1 << 24};
+    struct problem problem = {
+        .data = &data, .gram = gram, .n = data.n_rows, .cache_bytes = (size_t)1 << 24};
     CHECK(rank_create(&rank, &problem, &fit->preferences, &err) == 0, "%s: %s", err.text,
           describe(fit));
     /* with a matrix in float, running bounds are as inaccurate; the final ones are exact */
@@ -275,7 +279,6 @@ static inline void solve_and_check(const struct fit *fit, struct solution *solut
     free(matrix);
     rank_free(rank);
     gram_free(gram);
-    threads_free(threads);
     data_free(&data);
     reference_pairs_free(&pairs);
 }

@@ -244,7 +244,6 @@ static void check_kinds(void) {
         rank_pairs_free(&sums);
         reference_pairs_free(&pairs);
         data_free(&data);
-        reference_data_free(&rows);
     }
     puts("ok: pairs by what they are worth have the sums of those that are listed");
 }

@@ -22,9 +22,9 @@ static void read_rows(struct reference_data *rows, const char *path, bool precom
     MUST(input_read(&data, path, &format, NULL, &err));
     rows->n = data.n_rows;
     rows->width = data_largest(&data) + (size_t)1;
-    rows->x = reference_alloc(rows->n * rows->width, sizeof(double));
-    rows->t = reference_alloc(rows->n, sizeof(double));
-    rows->query = reference_alloc(rows->n, sizeof(unsigned long));
+    rows->x = check_array(rows->n * rows->width, sizeof(double));
+    rows->t = check_array(rows->n, sizeof(double));
+    rows->query = check_array(rows->n, sizeof(unsigned long));
     for (size_t i = 0; i < rows->n; i++) {
         double *row = rows->x + i * rows->width;
         row[0] = data.serial ? (double)data.serial[i] : 0;
@@ -102,7 +102,6 @@ static int print_optimum(int argc, char **argv) {
         fprintf(stderr, "oracle: gap %g reached, not %g\n", (primal - dual) / primal, gap);
     }
     reference_pairs_free(&pairs);
-    reference_data_free(&data);
     return reached ? 0 : 1;
 }
 
@@ -122,13 +121,13 @@ static void check_itself(void) {
         double hinge = cost < .25 ? cost - 2 * cost * cost : .125;
         struct reference_pairs pairs;
         reference_pairs_list(&pairs, &data, 1, SIZE_MAX, cost, REFERENCE_PAIR);
-        bool ok = pairs.m == 1 && pairs.i[0] == 0;
-        ok = ok && reference_optimum(&data, &linear, &pairs, false, false, 1e-12, &primal, &dual) &&
-             near(primal, hinge) && near(dual, hinge);
-        ok = ok && reference_optimum(&data, &linear, &pairs, false, true, 1e-12, &primal, &dual) &&
-             near(primal, .5 / (4 + 1 / (2 * cost))) && near(dual, primal);
+        CHECK_TRUE(pairs.m == 1 && pairs.i[0] == 0);
+        reference_optimum(&data, &linear, &pairs, false, false, 1e-12, &primal, &dual);
+        CHECK(near(primal, hinge) && near(dual, hinge), "one pair at C = %g", cost);
+        reference_optimum(&data, &linear, &pairs, false, true, 1e-12, &primal, &dual);
+        CHECK(near(primal, .5 / (4 + 1 / (2 * cost))) && near(dual, primal),
+              "one pair at C = %g, squared", cost);
         reference_pairs_free(&pairs);
-        CHECK(ok, "one pair at C = %g", cost);
     }
     printf("ok: the reference solves one pair as paper does\n");
 }

@@ -104,65 +104,61 @@ static void check_sums(void) {
         rows_to_data(&data, &rows, SPARSE);
         list_pairs(&pairs, &rows, &preferences, 1);
         struct problem problem = {.data = &data, .n = rows.n};
-        if (rank_pairs_create(&sums, &problem, &preferences, &err) != 0) {
-            CHECK(false, "%s", err.text);
-        } else {
-            double *s = check_numbers(rows.n);
-            double *count = check_numbers(rows.n);
-            double *moment = check_numbers(rows.n);
-            double *expected = check_numbers(rows.n);
-            uint64_t seed = (uint64_t)kind;
-            for (size_t i = 0; i < rows.n; i++) { /* half of the kinds have many equal scores */
-                s[i] = 3 * uniform(&seed);
-                s[i] = kind & 16 ? floor(s[i] * 2) / 2 : s[i];
-            }
-            double sum = rank_pairs_sums(&sums, s, 1, count, moment), active = 0;
-            double hinge = 0, square = 0, by_count = sum, by_moment = 0;
-            for (size_t p = 0; p < pairs.m; p++) {
-                double u = 1 - (s[pairs.i[p]] - s[pairs.j[p]]);
-                hinge += pairs.cost[p] * reference_loss(u, false);
-                square += pairs.cost[p] * reference_loss(u, true);
-                if (u > 0) {
-                    active += pairs.cost[p];
-                    expected[pairs.i[p]] += pairs.cost[p];
-                    expected[pairs.j[p]] -= pairs.cost[p];
-                }
-            }
-            for (size_t i = 0; i < rows.n; i++) {
-                by_count -= count[i] * s[i];
-                by_moment -= moment[i] * s[i];
-                CHECK(fabs(count[i] - expected[i]) <= 1e-9, "kind %d row %zu: %g, by pairs %g",
-                      kind, i, count[i], expected[i]);
-                double step = 1e-5, at = s[i], side[2] = {0, 0};
-                for (int up = 0; up < 2; up++) {
-                    s[i] = up ? at + step : at - step;
-                    for (size_t p = 0; p < pairs.m; p++) {
-                        double u = 1 - (s[pairs.i[p]] - s[pairs.j[p]]);
-                        side[up] += pairs.cost[p] * reference_loss(u, true);
-                    }
-                }
-                s[i] = at;
-                double slope = (side[1] - side[0]) / (2 * step);
-                CHECK(fabs(slope + 2 * moment[i]) <= 1e-3 * (1 + fabs(slope)),
-                      "kind %d row %zu: gradient %g, by differences %g", kind, i, -2 * moment[i],
-                      slope);
-            }
-            CHECK(fabs(sum - active) <= 1e-9 * (1 + active), "kind %d: %g active, by pairs %g",
-                  kind, sum, active);
-            CHECK(fabs(by_count - hinge) <= 1e-9 * (1 + hinge), "kind %d: hinge %g, by pairs %g",
-                  kind, by_count, hinge);
-            CHECK(fabs(by_count + by_moment - square) <= 1e-9 * (1 + square),
-                  "kind %d: square %g, by pairs %g", kind, by_count + by_moment, square);
-            check_risk(RANK_RISK_HINGE, 1, &sums, &pairs, s, rows.n);
-            check_risk(RANK_RISK_SQUARE, 1, &sums, &pairs, s, rows.n);
-            check_risk(RANK_RISK_HUBER, .25, &sums, &pairs, s, rows.n);
-            check_risk(RANK_RISK_HUBER, 1.5, &sums, &pairs, s, rows.n);
-            rank_pairs_free(&sums);
+        MUST(rank_pairs_create(&sums, &problem, &preferences, &err));
+        double *s = check_numbers(rows.n);
+        double *count = check_numbers(rows.n);
+        double *moment = check_numbers(rows.n);
+        double *expected = check_numbers(rows.n);
+        uint64_t seed = (uint64_t)kind;
+        for (size_t i = 0; i < rows.n; i++) { /* half of the kinds have many equal scores */
+            s[i] = 3 * uniform(&seed);
+            s[i] = kind & 16 ? floor(s[i] * 2) / 2 : s[i];
         }
+        double sum = rank_pairs_sums(&sums, s, 1, count, moment), active = 0;
+        double hinge = 0, square = 0, by_count = sum, by_moment = 0;
+        for (size_t p = 0; p < pairs.m; p++) {
+            double u = 1 - (s[pairs.i[p]] - s[pairs.j[p]]);
+            hinge += pairs.cost[p] * reference_loss(u, false);
+            square += pairs.cost[p] * reference_loss(u, true);
+            if (u > 0) {
+                active += pairs.cost[p];
+                expected[pairs.i[p]] += pairs.cost[p];
+                expected[pairs.j[p]] -= pairs.cost[p];
+            }
+        }
+        for (size_t i = 0; i < rows.n; i++) {
+            by_count -= count[i] * s[i];
+            by_moment -= moment[i] * s[i];
+            CHECK(fabs(count[i] - expected[i]) <= 1e-9, "kind %d row %zu: %g, by pairs %g", kind, i,
+                  count[i], expected[i]);
+            double step = 1e-5, at = s[i], side[2] = {0, 0};
+            for (int up = 0; up < 2; up++) {
+                s[i] = up ? at + step : at - step;
+                for (size_t p = 0; p < pairs.m; p++) {
+                    double u = 1 - (s[pairs.i[p]] - s[pairs.j[p]]);
+                    side[up] += pairs.cost[p] * reference_loss(u, true);
+                }
+            }
+            s[i] = at;
+            double slope = (side[1] - side[0]) / (2 * step);
+            CHECK(fabs(slope + 2 * moment[i]) <= 1e-3 * (1 + fabs(slope)),
+                  "kind %d row %zu: gradient %g, by differences %g", kind, i, -2 * moment[i],
+                  slope);
+        }
+        CHECK(fabs(sum - active) <= 1e-9 * (1 + active), "kind %d: %g active, by pairs %g", kind,
+              sum, active);
+        CHECK(fabs(by_count - hinge) <= 1e-9 * (1 + hinge), "kind %d: hinge %g, by pairs %g", kind,
+              by_count, hinge);
+        CHECK(fabs(by_count + by_moment - square) <= 1e-9 * (1 + square),
+              "kind %d: square %g, by pairs %g", kind, by_count + by_moment, square);
+        check_risk(RANK_RISK_HINGE, 1, &sums, &pairs, s, rows.n);
+        check_risk(RANK_RISK_SQUARE, 1, &sums, &pairs, s, rows.n);
+        check_risk(RANK_RISK_HUBER, .25, &sums, &pairs, s, rows.n);
+        check_risk(RANK_RISK_HUBER, 1.5, &sums, &pairs, s, rows.n);
+        rank_pairs_free(&sums);
         reference_pairs_free(&pairs);
         data_free(&data);
     }
-    reference_data_free(&rows);
     puts("ok: sums over pairs and their gradients are those of the listed pairs");
 }
 
@@ -174,10 +170,9 @@ static void check_gradient(void) {
     for (int kind = 0; kind < 4; kind++) {
         bool linear = kind & 1;
         double cost = kind & 2 ? 5 : .05;
-        struct fit fit = {&rows,       {linear ? 0 : 2, 3, .5, 0},
-                          linear,      SPARSE,
-                          all_pairs(), {RANK_SQUARED_HINGE, RANK_NEWTON, cost, 1e-11, 0, 0},
-                          0,           1};
+        struct fit fit = fit_of(&rows, linear, (struct reference_kernel){linear ? 0 : 2, 3, .5, 0},
+                                SPARSE, RANK_NEWTON, cost, 1e-11);
+        fit.parameters.loss = RANK_SQUARED_HINGE;
         struct solution solution;
         solve_and_check(&fit, &solution);
         double *gram = reference_gram(&fit.kernel, &rows), step = 1e-4;
@@ -202,7 +197,6 @@ static void check_gradient(void) {
         free(gram);
         solution_free(&solution);
     }
-    reference_data_free(&rows);
     puts("ok: the squared hinge's gradient vanishes at the fit, by finite differences");
 }
 
@@ -252,7 +246,6 @@ static void check_grid(void) {
         }
         rank_pairs_free(&sums);
         data_free(&data);
-        reference_data_free(&rows);
     }
     puts("ok: on a grid the coefficients of a dual point are exact");
 }
@@ -292,7 +285,6 @@ static void check_loss(void) {
     }
     rank_pairs_free(&sums);
     data_free(&data);
-    reference_data_free(&rows);
     puts("ok: the loss is that of the pairs, within what it says of itself");
 }
 

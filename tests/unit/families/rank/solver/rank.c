@@ -10,10 +10,8 @@ static void check_linear(void) {
         random_rows(&rows, 36, seed == 3 ? 40 : 4, seed, seed == 2 ? 0 : 1, seed);
         for (int c = 0; c < N_COSTS; c++) {
             for (int kind = c % quick_step(3); kind < 10; kind += quick_step(3)) {
-                struct fit fit = {&rows,       {0, 3, 1, 0},
-                                  true,        kind % 2 ? DENSE : SPARSE,
-                                  all_pairs(), {RANK_HINGE, RANK_AUTO, costs[c], 1e-3, 0, 0},
-                                  0,           1};
+                struct fit fit = fit_of(&rows, true, (struct reference_kernel){0, 3, 1, 0},
+                                        kind % 2 ? DENSE : SPARSE, RANK_AUTO, costs[c], 1e-3);
                 struct rank_parameters *to = &fit.parameters;
                 to->loss = kind / 2 < 3 ? RANK_HINGE : RANK_SQUARED_HINGE;
                 to->method = kind / 2 == 1   ? RANK_OCAS
@@ -25,7 +23,6 @@ static void check_linear(void) {
                 fit_once(&fit);
             }
         }
-        reference_data_free(&rows);
     }
     puts("ok: linear fits by every method bracket the optimum to the gap");
 }
@@ -38,10 +35,8 @@ static void check_kernels(void) {
         random_rows(&rows, 33, 4, 1 + k % 3, k % 2 ? 1 : 0, 10 + k);
         for (int c = 0; c < N_COSTS; c++) {
             for (int kind = c % quick_step(3); kind < 4; kind += quick_step(3)) {
-                struct fit fit = {&rows,       kernels[k],
-                                  false,       kind % 2 ? DENSE : SPARSE,
-                                  all_pairs(), {RANK_HINGE, RANK_OCAS, costs[c], 1e-3, 0, 0},
-                                  0,           1};
+                struct fit fit = fit_of(&rows, false, kernels[k], kind % 2 ? DENSE : SPARSE,
+                                        RANK_OCAS, costs[c], 1e-3);
                 fit.parameters.loss = kind < 2 ? RANK_HINGE : RANK_SQUARED_HINGE;
                 fit.parameters.method = kind < 2 ? RANK_OCAS : RANK_NEWTON;
                 fit_once(&fit);
@@ -50,7 +45,6 @@ static void check_kernels(void) {
                 fit_once(&fit);
             }
         }
-        reference_data_free(&rows);
     }
     puts("ok: kernel fits of both losses bracket the optimum to the gap");
 }
@@ -61,10 +55,8 @@ static void check_preferences(void) {
     struct reference_data rows;
     random_rows(&rows, 34, 3, 4, 1, 77);
     for (int kind = 0; kind < 128; kind += quick_step(7)) {
-        struct fit fit = {&rows,       {6, 3, 1, 0},
-                          kind & 1,    SPARSE,
-                          all_pairs(), {RANK_HINGE, RANK_AUTO, 1, 1e-6, 0, 0},
-                          0,           1};
+        struct fit fit = fit_of(&rows, kind & 1, (struct reference_kernel){6, 3, 1, 0}, SPARSE,
+                                RANK_AUTO, 1, 1e-6);
         if (fit.linear) {
             fit.kernel.type = 0;
         }
@@ -81,7 +73,6 @@ static void check_preferences(void) {
         fit.preferences.gap_high = kind & 32 ? 2 : UINT32_MAX;
         fit_once(&fit);
     }
-    reference_data_free(&rows);
     puts("ok: rank windows, costs per query, ndcg and gain and weights of queries are those of the "
          "explicit pairs");
 }
@@ -90,16 +81,14 @@ static void check_conditional_gradient(void) {
     struct reference_data rows;
     random_rows(&rows, 24, 4, 2, 1, 5);
     for (int kind = 0; kind < 20; kind++) {
-        struct fit fit = {&rows,       {kind & 1 ? 2 : 0, 3, .5, 0},
-                          !(kind & 1), SPARSE,
-                          all_pairs(), {RANK_HINGE, RANK_FW, kind & 2 ? .3 : 3e-3, 2e-2, 0, 0},
-                          0,           1};
+        struct fit fit =
+            fit_of(&rows, !(kind & 1), (struct reference_kernel){kind & 1 ? 2 : 0, 3, .5, 0},
+                   SPARSE, RANK_FW, kind & 2 ? .3 : 3e-3, 2e-2);
         fit.parameters.step = kind & 4 ? RANK_DIMINISHING : RANK_LINESEARCH;
         fit.parameters.stop = kind & 8 ? RANK_DECAY : RANK_GAP;
         fit.preferences.unit = kind & 16 ? RANK_NDCG : RANK_PAIR;
         fit_once(&fit);
     }
-    reference_data_free(&rows);
     puts("ok: conditional gradient, both steps and both rules, agrees with the other solvers");
 }
 
@@ -108,10 +97,9 @@ static void check_exterior(void) {
     random_rows(&rows, 16, 3, 2, 1, 21);
     for (int c = 0; c < N_COSTS; c++) {
         for (int type = 0; type <= 6; type += 3) {
-            struct fit fit = {&rows,       {type == 3 ? 2 : type, 3, .5, 0},
-                              false,       DENSE,
-                              all_pairs(), {RANK_HINGE, RANK_AUTO, costs[c], 1e-5, 0, 0},
-                              0,           1};
+            struct fit fit =
+                fit_of(&rows, false, (struct reference_kernel){type == 3 ? 2 : type, 3, .5, 0},
+                       DENSE, RANK_AUTO, costs[c], 1e-5);
             fit.preferences.exterior = true;
             fit_once(&fit);
             fit.preferences.gap_low = 2;
@@ -122,9 +110,8 @@ static void check_exterior(void) {
         }
     }
     /* The kernel 2(K_iu K_jv - K_iv K_ju) compared with explicit features, linear in 3 columns. */
-    struct fit fit = {
-        &rows, {0, 3, 1, 0}, false, DENSE, all_pairs(), {RANK_HINGE, RANK_AUTO, .5, 1e-6, 0, 0}, 0,
-        1};
+    struct fit fit =
+        fit_of(&rows, false, (struct reference_kernel){0, 3, 1, 0}, DENSE, RANK_AUTO, .5, 1e-6);
     struct solution solution;
     fit.preferences.exterior = true;
     solve_and_check(&fit, &solution);
@@ -160,7 +147,6 @@ static void check_exterior(void) {
           "%.17g by features, said %.17g", norm / 2 + loss, solution.primal);
     reference_pairs_free(&pairs);
     solution_free(&solution);
-    reference_data_free(&rows);
     puts("ok: exterior-product features agree with explicit products");
 }
 
@@ -169,10 +155,10 @@ static void check_early_stop(void) {
     random_rows(&rows, 30, 5, 2, 1, 41);
     for (uint64_t stop = 1; stop <= 4; stop++) {
         for (int kind = 0; kind < 6; kind++) {
-            struct fit fit = {&rows,       {kind % 2 ? 6 : 0, 3, 1, 0},
-                              !(kind % 2), SPARSE,
-                              all_pairs(), {RANK_HINGE, RANK_OCAS, 10, 1e-9, 0, 0},
-                              stop,        1};
+            struct fit fit =
+                fit_of(&rows, !(kind % 2), (struct reference_kernel){kind % 2 ? 6 : 0, 3, 1, 0},
+                       SPARSE, RANK_OCAS, 10, 1e-9);
+            fit.stop_after = stop;
             fit.parameters.loss = kind / 2 == 1 ? RANK_SQUARED_HINGE : RANK_HINGE;
             fit.parameters.method = kind / 2 == 0   ? RANK_OCAS
                                     : kind / 2 == 1 ? RANK_NEWTON
@@ -180,7 +166,6 @@ static void check_early_stop(void) {
             fit_once(&fit);
         }
     }
-    reference_data_free(&rows);
     puts("ok: a fit that is stopped early still brackets the optimum and says why it stopped");
 }
 
@@ -192,25 +177,21 @@ static void check_degenerate(void) {
     memset(rows.x, 0, rows.n * rows.width * sizeof(double));
     for (int kind = 0; kind < 8;
          kind++) { /* all rows zero, then all rows equal: the optimum is f = 0 */
-        struct fit fit = {
-            &rows,       {kind & 1 ? 2 : 0, 3, 1, 0},
-            !(kind & 1), SPARSE,
-            all_pairs(), {kind & 2 ? RANK_SQUARED_HINGE : RANK_HINGE, RANK_AUTO, 10, 1e-6, 0, 0},
-            0,           1};
+        struct fit fit =
+            fit_of(&rows, !(kind & 1), (struct reference_kernel){kind & 1 ? 2 : 0, 3, 1, 0}, SPARSE,
+                   RANK_AUTO, 10, 1e-6);
+        fit.parameters.loss = kind & 2 ? RANK_SQUARED_HINGE : RANK_HINGE;
         for (size_t i = 0; kind == 4 && i < rows.n; i++) {
             rows.x[i * rows.width + 1] = 3;
         }
         fit_once(&fit);
     }
-    reference_data_free(&rows);
 
     random_rows(&rows, 2, 1, 1, 0, 92); /* one pair, by hand: alpha = min(C, 1/|x_i - x_j|^2) */
     rows.x[1] = 3, rows.x[3] = 1, rows.t[0] = 1, rows.t[1] = 0;
     for (int c = 0; c < N_COSTS; c++) {
-        struct fit fit = {&rows,       {0, 3, 1, 0},
-                          true,        DENSE,
-                          all_pairs(), {RANK_HINGE, RANK_AUTO, costs[c], 1e-6, 0, 0},
-                          0,           1};
+        struct fit fit = fit_of(&rows, true, (struct reference_kernel){0, 3, 1, 0}, DENSE,
+                                RANK_AUTO, costs[c], 1e-6);
         struct solution solution;
         double alpha = costs[c] < .25 ? costs[c] : .25;
         solve_and_check(&fit, &solution);
@@ -224,7 +205,6 @@ static void check_degenerate(void) {
               solution.weights[0], costs[c]);
         solution_free(&solution);
     }
-    reference_data_free(&rows);
     puts("ok: rows that are all equal, and one pair, are solved as on paper");
 }
 
@@ -279,7 +259,6 @@ static void check_refusals(void) {
     solution_free(&solution);
     rank_free(rank);
     data_free(&data);
-    reference_data_free(&rows);
     puts("ok: what cannot be solved is refused with a reason");
 }
 

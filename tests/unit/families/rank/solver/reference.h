@@ -44,12 +44,6 @@ static inline void *reference_alloc(size_t count, size_t size) {
     return block;
 }
 
-static inline void reference_data_free(struct reference_data *data) {
-    free(data->x);
-    free(data->t);
-    free(data->query);
-}
-
 static inline void reference_pairs_free(struct reference_pairs *pairs) {
     free(pairs->i);
     free(pairs->j);
