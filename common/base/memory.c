@@ -22,9 +22,24 @@ static const size_t HUGE_PAGE = (size_t)2 << 20;
  * and kill a process when they are written to. */
 static const size_t LARGE_BLOCK = (size_t)64 << 20;
 
+/* Blocks from this size on, and smaller than huge pages, get all their pages at once. */
+static const size_t POPULATED_BLOCK = (size_t)64 << 10;
+
 static void *fail(size_t count, size_t size, const char *what, struct error *err) {
     error_set(err, ERROR_RUNTIME, "out of memory: %zu x %zu bytes for %s", count, size, what);
     return NULL;
+}
+
+void memory_populate(void *block, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)block;
+    const uintptr_t first = (at + page - 1) / page * page, end = (at + bytes) / page * page;
+    if (first < end) {
+        (void)madvise((char *)block + (first - at), end - first, MADV_POPULATE_WRITE);
+    }
+#else
+    (void)block, (void)bytes;
+#endif
 }
 
 void *memory_array(size_t count, size_t size, const char *what, struct error *err) {
@@ -45,6 +60,9 @@ void *memory_array(size_t count, size_t size, const char *what, struct error *er
     /* the padding beyond the requested size is poisoned under AddressSanitizer */
     ASAN_POISON_MEMORY_REGION((char *)block + bytes, (rounded ? rounded : alignment) - bytes);
 #endif
+    if (alignment == CACHE_LINE && bytes >= POPULATED_BLOCK) {
+        memory_populate(block, bytes);
+    }
 #ifdef MADV_HUGEPAGE
     if (alignment == HUGE_PAGE) {
         (void)madvise(block, rounded, MADV_HUGEPAGE); /* only advice: without it access is slower */

@@ -197,6 +197,7 @@ const float *row_cache_get(struct rows *rows, size_t i, size_t length, struct er
     if (!value) {
         return NULL;
     }
+    memory_populate(value + have, (length - have) * sizeof *value);
     if (!row->value) {
         rows->n_cached++;
         list_add_first(rows, id);
