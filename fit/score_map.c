@@ -126,13 +126,17 @@ int score_map_copy(const struct score_map *map, const double *r, double *weights
     return 0;
 }
 
-/* s = K weights in double, without the constant feature, for a matrix that is stored in float. */
-static int multiply_exactly(const struct score_map *map, const double *weights, size_t n_outputs,
-                            double *s, struct error *err) {
+/* gram_exact_scores or gram_float_scores */
+typedef int gram_multiply(const struct gram *gram, const double *b, size_t k, double *s,
+                          struct threads *threads, struct error *err);
+
+/* s = K weights, without the constant feature. */
+static int multiply_columns(const struct score_map *map, const double *weights, size_t n_outputs,
+                            gram_multiply *scores, double *s, struct error *err) {
     const struct gram_view *view = map->context;
     const struct problem *problem = view->problem;
     if (!problem->rows) {
-        return gram_exact_scores(problem->gram, weights, n_outputs, s, map->threads, err);
+        return scores(problem->gram, weights, n_outputs, s, map->threads, err);
     }
     double *b = memory_zeros(view->size, n_outputs * sizeof *b, "coefficients", err);
     double *full = b ? memory_array(view->size, n_outputs * sizeof *full, "scores", err) : NULL;
@@ -142,7 +146,7 @@ static int multiply_exactly(const struct score_map *map, const double *weights, 
             memcpy(b + problem->rows[i] * n_outputs, weights + i * n_outputs,
                    n_outputs * sizeof *b);
         }
-        status = gram_exact_scores(problem->gram, b, n_outputs, full, map->threads, err);
+        status = scores(problem->gram, b, n_outputs, full, map->threads, err);
     }
     for (size_t i = 0; status == 0 && i < map->n; i++) {
         memcpy(s + i * n_outputs, full + problem->rows[i] * n_outputs, n_outputs * sizeof *s);
@@ -166,19 +170,32 @@ static void add_square(const struct score_map *map, double constant, const doubl
     }
 }
 
-static int gram_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
-                          double *s, struct error *err) {
+static int gram_map_columns(const struct score_map *map, const double *weights, size_t n_outputs,
+                            gram_multiply *scores, double *s, struct error *err) {
     const struct problem *problem = ((const struct gram_view *)map->context)->problem;
     if (gram_is_double(problem->gram)) {
         return score_map_each(map, weights, n_outputs, s, err);
     }
-    double start = clock_seconds();
-    int status = multiply_exactly(map, weights, n_outputs, s, err);
-    stopwatch_add(problem->certify_time, clock_seconds() - start);
-    if (status == 0) {
-        add_square(map, problem->constant, weights, n_outputs, s);
+    if (multiply_columns(map, weights, n_outputs, scores, s, err) < 0) {
+        return -1;
     }
+    add_square(map, problem->constant, weights, n_outputs, s);
+    return 0;
+}
+
+static int gram_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
+                          double *s, struct error *err) {
+    const struct problem *problem = ((const struct gram_view *)map->context)->problem;
+    double start = clock_seconds();
+    int status = gram_map_columns(map, weights, n_outputs, gram_exact_scores, s, err);
+    stopwatch_add(gram_is_double(problem->gram) ? NULL : problem->certify_time,
+                  clock_seconds() - start);
     return status;
+}
+
+static int gram_map_rough(const struct score_map *map, const double *weights, size_t n_outputs,
+                          double *s, struct error *err) {
+    return gram_map_columns(map, weights, n_outputs, gram_float_scores, s, err);
 }
 
 static int gram_map_diagonal(const struct score_map *map, double *diagonal, struct error *err) {
@@ -214,6 +231,7 @@ int score_map_create(struct score_map *map, const struct problem *problem, struc
         .scores = linear_map_scores,
         .adjoint = linear_map_adjoint,
         .exact = linear_map_exact,
+        .rough = linear_map_exact,
     };
     if (!problem->gram) {
         return 0;
@@ -230,6 +248,7 @@ int score_map_create(struct score_map *map, const struct problem *problem, struc
     map->scores = gram_map_scores;
     map->adjoint = score_map_copy;
     map->exact = gram_map_exact;
+    map->rough = gram_map_rough;
     map->release = gram_map_release;
     map->diagonal = gram_map_diagonal;
     if (problem->rows) {

@@ -34,6 +34,9 @@ struct score_map {
      * Certificates use these scores. */
     int (*exact)(const struct score_map *map, const double *weights, size_t n_outputs, double *s,
                  struct error *err);
+    /* The same with kernel values in float. */
+    int (*rough)(const struct score_map *map, const double *weights, size_t n_outputs, double *s,
+                 struct error *err);
     /* diagonal (n) of K, as accurate as `scores`; NULL if weights are w. */
     int (*diagonal)(const struct score_map *map, double *diagonal, struct error *err);
     void (*release)(struct score_map *map);

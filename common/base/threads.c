@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -27,6 +26,9 @@ struct threads {
     void *argument;
     size_t n_tasks;
     atomic_size_t next;
+    bool (*stop)(void *context); /* the limit of the runs, or NULL */
+    void *stop_context;
+    atomic_bool limit_met;
 
     struct worker {
         struct threads *threads;
@@ -35,9 +37,17 @@ struct threads {
     } workers[]; /* n - 1 */
 };
 
+static bool may_start(struct threads *threads) {
+    bool stop = threads->stop && threads->stop(threads->stop_context);
+    if (stop) {
+        atomic_store(&threads->limit_met, true);
+    }
+    return !stop;
+}
+
 static void work(struct threads *threads, size_t worker) {
     size_t task;
-    while ((task = atomic_fetch_add(&threads->next, 1)) < threads->n_tasks) {
+    while (may_start(threads) && (task = atomic_fetch_add(&threads->next, 1)) < threads->n_tasks) {
         threads->task(threads->argument, task, worker);
     }
 }
@@ -185,7 +195,7 @@ size_t threads_count(const struct threads *threads) {
 
 void threads_run(struct threads *threads, size_t n_tasks, threads_task task, void *argument) {
     if (!threads || threads->n == 1 || n_tasks <= 1) {
-        for (size_t i = 0; i < n_tasks; i++) {
+        for (size_t i = 0; i < n_tasks && (!threads || may_start(threads)); i++) {
             task(argument, i, 0);
         }
         return;
@@ -205,4 +215,16 @@ void threads_run(struct threads *threads, size_t n_tasks, threads_task task, voi
         pthread_cond_wait(&threads->done, &threads->mutex);
     }
     pthread_mutex_unlock(&threads->mutex);
+}
+
+void threads_limit(struct threads *threads, bool (*stop)(void *context), void *context) {
+    if (threads) {
+        threads->stop = stop;
+        threads->stop_context = context;
+        atomic_store(&threads->limit_met, false);
+    }
+}
+
+bool threads_limit_met(const struct threads *threads) {
+    return threads && atomic_load(&threads->limit_met);
 }

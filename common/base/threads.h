@@ -6,6 +6,7 @@
 #include "common/base/error.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct threads;
@@ -30,6 +31,13 @@ size_t threads_count(const struct threads *threads);
 /* Runs tasks 0..n_tasks-1, each once, started in ascending order, and returns when all are done.
  * Not re-entrant: a task must not call threads_run on the pool that runs it. */
 void threads_run(struct threads *threads, size_t n_tasks, threads_task task, void *argument);
+
+/* Sets a limit of the runs that follow: no task starts once stop(context), which all workers call,
+ * is true. The caller then discards what the run has computed. stop NULL: no limit. */
+void threads_limit(struct threads *threads, bool (*stop)(void *context), void *context);
+
+/* Whether that limit was met since it was set. */
+bool threads_limit_met(const struct threads *threads);
 
 /* Starts a thread outside pools, with the same stack size. The caller joins it. */
 int threads_start(pthread_t *thread, void *(*function)(void *), void *argument, struct error *err);

@@ -147,6 +147,12 @@ static int multiply_exactly(const struct panels *panels, const double *b, size_t
     return kernel_scores(panels_rows(panels), panels_rows(panels), b, k, out, threads, err);
 }
 
+static int multiply_floats(const struct panels *panels, const double *b, size_t k, double *out,
+                           const void *context, struct threads *threads, struct error *err) {
+    (void)context;
+    return kernel_scores_float(panels_rows(panels), b, k, out, threads, err);
+}
+
 /* Rounding-error bounds of scores whose kernel values have *(double *)units more errors of one
  * unit. */
 static int bound_errors(const struct panels *panels, const double *size, size_t k, double *error,
@@ -174,6 +180,13 @@ int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double
     return gram->distinct_rows ? multiply_distinct(gram, NULL, gram_size(gram), b, k, s,
                                                    multiply_exactly, NULL, threads, err)
                                : multiply_exactly(gram->panels, b, k, s, NULL, threads, err);
+}
+
+int gram_float_scores(const struct gram *gram, const double *b, size_t k, double *s,
+                      struct threads *threads, struct error *err) {
+    return gram->distinct_rows ? multiply_distinct(gram, NULL, gram_size(gram), b, k, s,
+                                                   multiply_floats, NULL, threads, err)
+                               : multiply_floats(gram->panels, b, k, s, NULL, threads, err);
 }
 
 int gram_rounding_scores(const struct gram *gram, double units, const double *size, size_t k,

@@ -65,6 +65,10 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
 int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err);
 
+/* The same with kernel values in float. */
+int gram_float_scores(const struct gram *gram, const double *b, size_t k, double *s,
+                      struct threads *threads, struct error *err);
+
 /* error (gram_size, k) = rounding-error bounds of gram_exact_scores, entry by entry, for
  * coefficients of magnitude `size` (gram_size, k), if each kernel value has `units` more rounding
  * errors of one unit (kernel_rounding_scores). Collective if the matrix is distributed. */

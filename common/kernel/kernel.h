@@ -113,4 +113,8 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                   const double *coefficients, size_t n_outputs, double *scores,
                   struct threads *threads, struct error *err);
 
+/* The same of rows x with themselves, with values in float; sums are in double. */
+int kernel_scores_float(const struct kernel_rows *x, const double *coefficients, size_t n_outputs,
+                        double *scores, struct threads *threads, struct error *err);
+
 #endif

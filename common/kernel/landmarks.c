@@ -419,6 +419,24 @@ int landmarks_coefficients(const struct landmarks *landmarks, double *b, struct 
     return 0;
 }
 
+int landmarks_expand(const struct landmarks *landmarks, double *W, size_t k, struct error *err) {
+    size_t m = landmarks->width;
+    double *T = memory_array(m, m * sizeof *T, "landmarks", err); /* their own features */
+    if (!T) {
+        return -1;
+    }
+    for (size_t a = 0; a < m; a++) {
+        const float *row = landmarks->Z + landmarks->row[a] * landmarks->stride;
+        for (size_t b = 0; b < m; b++) {
+            T[a * m + b] = (double)row[b];
+        }
+    }
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)m, (int)k, 1,
+                T, (int)m, W, (int)k);
+    free(T);
+    return 0;
+}
+
 void landmarks_free(struct landmarks *landmarks) {
     free(landmarks->Z);
     free(landmarks->rest);

@@ -60,6 +60,11 @@ int landmarks_multiply(const struct landmarks *landmarks, const double *b, doubl
 int landmarks_coefficients(const struct landmarks *landmarks, double *b, struct threads *threads,
                            struct error *err);
 
+/* Replaces W (width, k) by the coefficients of the landmarks (width, k) whose functions have the
+ * scores Z W, up to rounding in float. Only before landmarks_extend, and without a constant. -1 if
+ * memory is short. */
+int landmarks_expand(const struct landmarks *landmarks, double *W, size_t k, struct error *err);
+
 /* Frees the arrays, which may be NULL. */
 void landmarks_free(struct landmarks *landmarks);
 

@@ -54,6 +54,7 @@ struct scores {
     struct task_sums *sums;          /* (n, n_outputs), if `symmetric` */
     struct kernel_scratch **scratch; /* of the workers */
     double **tile;                   /* of the workers: rows of TILE_STRIDE */
+    float **floats;                  /* the same, for values in float; NULL: they are in double */
     struct error *error;             /* of the workers */
     atomic_bool failed;
 };
@@ -68,6 +69,24 @@ static void fail(struct scores *s) {
     atomic_store(&s->failed, true);
 }
 
+static int compute_floats(const struct scores *s, const struct kernel_tile *tile,
+                          double *const *out, size_t worker) {
+    float *row[ROWS];
+    for (size_t r = 0; r < tile->x.n; r++) {
+        row[r] = s->floats[worker] + r * TILE_STRIDE;
+    }
+    if (kernel_tile_float(tile, row, s->scratch[worker], &s->error[worker]) < 0) {
+        return -1;
+    }
+    for (size_t r = 0; r < tile->x.n; r++) {
+        size_t n = kernel_tile_columns(tile, r);
+        for (size_t c = 0; c < n; c++) {
+            out[r][c] = (double)row[r][c];
+        }
+    }
+    return 0;
+}
+
 /* Computes the values of the tile, or their error bounds, and pads the rows with 0 to whole chunks.
  */
 static int compute(const struct scores *s, const struct kernel_tile *tile, double *const *out,
@@ -76,7 +95,9 @@ static int compute(const struct scores *s, const struct kernel_tile *tile, doubl
     for (size_t r = 0; r < tile->x.n; r++) {
         memset(out[r] + n, 0, (end - n) * sizeof *out[r]);
     }
-    if (kernel_tile_double(tile, out, s->scratch[worker], &s->error[worker]) < 0) {
+    int status = s->floats ? compute_floats(s, tile, out, worker)
+                           : kernel_tile_double(tile, out, s->scratch[worker], &s->error[worker]);
+    if (status < 0) {
         return -1;
     }
     for (size_t r = 0; s->rounding && r < tile->x.n; r++) {
@@ -259,7 +280,10 @@ static int prepare(struct scores *s, size_t workers, struct error *err) {
     size_t rows = s->symmetric ? ROWS : s->rows_per_task; /* rows of a tile */
     for (size_t w = 0; w < workers; w++) {
         s->tile[w] = memory_array(rows * TILE_STRIDE, sizeof *s->tile[w], "kernel tile", err);
-        if (!s->tile[w]) {
+        if (s->floats) {
+            s->floats[w] = memory_array(rows * TILE_STRIDE, sizeof(float), "kernel tile", err);
+        }
+        if (!s->tile[w] || (s->floats && !s->floats[w])) {
             return -1;
         }
     }
@@ -295,8 +319,12 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
     for (size_t w = 0; s->tile && w < workers; w++) {
         free(s->tile[w]);
     }
+    for (size_t w = 0; s->floats && w < workers; w++) {
+        free(s->floats[w]);
+    }
     kernel_scratch_array_free(s->scratch, workers);
     free(s->tile);
+    free(s->floats);
     free(s->error);
     free(s->list);
     tile_coefficients_free(s->ordered);
@@ -318,6 +346,19 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                        .scores = scores,
                        .cluster = x == z ? x->cluster : NULL};
     return run(&s, threads, err);
+}
+
+int kernel_scores_float(const struct kernel_rows *x, const double *coefficients, size_t n_outputs,
+                        double *scores, struct threads *threads, struct error *err) {
+    struct scores s = {.x = x,
+                       .z = x,
+                       .coefficients = coefficients,
+                       .n_outputs = n_outputs,
+                       .scores = scores,
+                       .floats =
+                           memory_zeros(threads_count(threads), sizeof *s.floats, "tiles", err),
+                       .cluster = x->cluster};
+    return s.floats ? run(&s, threads, err) : -1;
 }
 
 int kernel_rounding_scores(const struct kernel_rounding *rounding, const double *size,
