@@ -34,6 +34,10 @@ ends_at() {
     unit families/top/solver/risk
 }
 
+@test "top: runs near the solution end with exact scores, in the time there is" {
+    unit families/top/solver/smo
+}
+
 # bats test_tags=long
 @test "top: fits agree with one another over weights, caches, threads, folds and costs" {
     unit families/top/solver/consistency

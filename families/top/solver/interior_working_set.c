@@ -104,7 +104,7 @@ static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
  * multiple: one product with K for its scores and those of smo's point. */
 static int complete_primal(struct top_smo *smo, struct fit *inner, struct error *err) {
     size_t n = smo->state.n;
-    if (top_smo_recompute(smo, inner->weights, err) < 0) {
+    if (top_smo_recompute(smo, false, inner->weights, err) < 0) {
         return -1;
     }
     double squared_norm = array_dot(inner->weights, smo->row_s, n);

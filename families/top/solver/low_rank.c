@@ -17,7 +17,7 @@ enum {
     MIN_LANDMARKS = 128,
     LANDMARKS_SQUARE = 12, /* the square of their number over the rows: 775 for 50,000 rows */
     TIMED_PART = 4,        /* with a time limit there are so many times fewer, at first */
-    BISECTIONS = 26        /* of an interval, to the precision of features in float */
+    MAX_TRIALS = 40        /* of a multiplier, or of the level */
 };
 
 /* The part of the memory that the features may take. */
@@ -29,8 +29,8 @@ static const double MIN_GROWTH = 1.5;
 /* The approximate problem is solved to this gap. */
 static const double GAP = 0.02;
 
-/* Features are in float: the least diagonal, and the margin between entries at their cap and the
- * others, which is above the precision of bisections. */
+/* Features are in float: the least diagonal, the accuracy of sums, and the margin between entries
+ * at their cap and the others. */
 static const double PRECISION = 1e-6;
 
 /* The parts of the time left that landmarks and planes may take, and landmarks alone: their time
@@ -188,23 +188,48 @@ static void fill(struct separable *dual) {
     }
 }
 
-/* Finds t and nu for the level. Returns the derivative of the dual in the level, up to a factor. */
-static double balance(struct separable *dual, double low, double high) {
+/* A bracket of the root of a decreasing function, and the values at its ends; NAN: not known. */
+struct bracket {
+    double low, high, at_low, at_high;
+};
+
+/* Takes the value at x into the bracket. Returns the next x: by the secant, away from the ends, or
+ * the middle if the last one was of little use. */
+static double next_trial(struct bracket *bracket, double x, double value) {
+    double length = bracket->high - bracket->low;
+    *(value > 0 ? &bracket->low : &bracket->high) = x;
+    *(value > 0 ? &bracket->at_low : &bracket->at_high) = value;
+    if (isinf(bracket->high)) {
+        return 2 * x;
+    }
+    double left = bracket->high - bracket->low;
+    double part = bracket->at_low / (bracket->at_low - bracket->at_high);
+    return bracket->low +
+           (left > length / 2 || !(part >= 0.05 && part <= 0.95) ? 0.5 : part) * left;
+}
+
+/* Finds t and nu for the level. Returns the derivative of the dual in the level, up to a factor;
+ * *accuracy: of that. */
+static double balance(struct separable *dual, double low, double high, double *accuracy) {
     const struct top_risk *risk = dual->risk;
     bool mean = risk->kind == TOP_MEAN;
-    for (int k = 0; k < BISECTIONS; k++) {
-        dual->nu = low + (high - low) / 2;
+    struct bracket bracket = {low, high, NAN, NAN};
+    double rest = INFINITY, nu = low + (high - low) / 2, sum = 0;
+    for (int k = 0; k < MAX_TRIALS && !(fabs(rest) <= PRECISION * sum); k++) {
+        dual->nu = nu;
         dual->t = mean ? dual->t : dual->nu;
         fill(dual);
         dual->t = mean ? dual->nu + dual->excess : dual->t;
-        *(dual->sum_beta > (mean ? dual->level : dual->sum_alpha) ? &low : &high) = dual->nu;
+        sum = mean ? dual->level : dual->sum_alpha;
+        rest = dual->sum_beta - sum;
+        nu = next_trial(&bracket, dual->nu, rest);
     }
-    return mean           ? dual->sum_alpha - dual->level
-           : risk->square ? dual->excess - risk->budget / (risk->theta * risk->theta)
-                          : dual->excess - risk->budget;
+    double budget = risk->square ? risk->budget / (risk->theta * risk->theta) : risk->budget;
+    *accuracy = PRECISION * (mean ? dual->level : budget);
+    return mean ? dual->sum_alpha - dual->level : dual->excess - budget;
 }
 
-/* Fills alpha and beta: the level by bisection. */
+/* Fills alpha and beta. */
 static void solve_separable(struct separable *dual) {
     const struct top_risk *risk = dual->risk;
     double low = INFINITY, high = -INFINITY, reach = 1;
@@ -219,11 +244,12 @@ static void solve_separable(struct separable *dual) {
         high = fmax(high, dual->u[i]);
         reach = fmax(reach, 1 + (double)dual->rest[i] * dual->cost * risk->cost[i]);
     }
-    double min_level = 0, max_level = INFINITY;
-    for (int k = 0; k < BISECTIONS; k++) {
-        double slope = balance(dual, low - reach, high + reach + top_risk_beta_offset(risk));
-        *(slope > 0 ? &min_level : &max_level) = dual->level;
-        dual->level = max_level < INFINITY ? (min_level + max_level) / 2 : 2 * dual->level;
+    struct bracket bracket = {0, INFINITY, NAN, NAN};
+    double slope = INFINITY, level = 1, accuracy = 0;
+    for (int k = 0; k < MAX_TRIALS && !(fabs(slope) <= accuracy); k++) {
+        dual->level = level;
+        slope = balance(dual, low - reach, high + reach + top_risk_beta_offset(risk), &accuracy);
+        level = next_trial(&bracket, dual->level, slope);
     }
 }
 

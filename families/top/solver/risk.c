@@ -103,20 +103,25 @@ struct root {
 /* Rows whose breakpoint is this close to a, relative to a, count on both sides of it. */
 static const double BREAKPOINT_WIDTH = 4 * DBL_EPSILON;
 
-/* One step of Newton's method from at->a, over the rows clearly above. The sum is convex and
- * increases with a, so no step leads below the root; rounding could do so by its relative size
- * only, since no term is negative. */
-static double newton_step(const struct top_risk *risk, const double *s, const struct root *at) {
+/* One step of Newton's method from at->a, over the rows clearly above, to which the n rows of the
+ * list are reduced: a only decreases. The sum is convex and increases with a, so no step leads
+ * below the root; rounding could do so by its relative size only, since no term is negative. */
+static double newton_step(const struct top_risk *risk, const double *s, const struct root *at,
+                          uint32_t *row, size_t *n) {
     double mass = 0, first = 0, second = 0;
-    for (size_t i = 0; i < risk->n; i++) {
+    size_t kept = 0;
+    for (size_t k = 0; k < *n; k++) {
+        uint32_t i = row[k];
         double lag = risk->theta * (at->highest - s[i]);
-        if (risk->mass[i] > 0 && lag < at->a * (1 - BREAKPOINT_WIDTH)) {
+        if (lag < at->a * (1 - BREAKPOINT_WIDTH)) {
             double u = at->a - lag;
+            row[kept++] = i;
             mass += risk->mass[i];
             first += risk->mass[i] * (risk->square ? u : lag);
             second += risk->square ? risk->mass[i] * u * u : 0;
         }
     }
+    *n = kept;
     double sums[] = {mass, first, second};
     cluster_sum(risk->cluster, sums, 3);
     return risk->square ? at->a - (sums[2] - risk->budget) / (2 * sums[1])
@@ -165,8 +170,13 @@ static double threshold_from_root(const struct top_risk *risk, const double *s,
 static double quantile_threshold(const struct top_risk *risk, const double *s, double *p) {
     struct root at = {.highest = -INFINITY};
     double mass = 0;
+    uint32_t *row = risk->order;
+    size_t n = 0;
     for (size_t i = 0; i < risk->n; i++) {
-        at.highest = risk->mass[i] > 0 ? fmax(at.highest, s[i]) : at.highest;
+        if (risk->mass[i] > 0) {
+            at.highest = fmax(at.highest, s[i]);
+            row[n++] = (uint32_t)i;
+        }
     }
     at.highest = cluster_largest(risk->cluster, at.highest);
     for (size_t i = 0; i < risk->n; i++) {
@@ -174,7 +184,7 @@ static double quantile_threshold(const struct top_risk *risk, const double *s, d
     }
     double only = risk->budget / cluster_total(risk->cluster, mass), next;
     at.a = risk->square ? sqrt(only) : only;
-    while ((next = newton_step(risk, s, &at)) < at.a) {
+    while ((next = newton_step(risk, s, &at, row, &n)) < at.a) {
         at.a = next;
     }
     return threshold_from_root(risk, s, &at, p);

@@ -1,9 +1,10 @@
-/* The run of sequential minimal optimisation: steps between exact evaluations, shrinking, and
+/* The run of sequential minimal optimisation: steps between full evaluations, shrinking, and
  * the best iterate.
  *
  * A position is a row's place in the reordered cache; positions below state->active are in use, the
- * others are shrunk. An entry is an alpha or a beta. An exact evaluation computes s and U of all
- * positions from the data. */
+ * others are shrunk. An entry is an alpha or a beta. A full evaluation computes s and U of all
+ * positions from the data, with kernel values in double, or in float where the next one will be in
+ * double. */
 #include "families/top/solver/smo.h"
 
 #include "common/base/arrays.h"
@@ -23,28 +24,29 @@
  * MIN_CHECK_STEPS. */
 enum { POSITIONS_PER_CHECK_STEP = 16, MIN_CHECK_STEPS = 64 };
 
-/* Evaluations between two shrinkings; exact evaluations are not counted, and are always followed by
+/* Evaluations between two shrinkings; full evaluations are not counted, and are always followed by
  * one. */
 enum { SHRINK_CHECKS = 4 };
 
 /* If many positions are in use, but few have an entry above 0, then of the others only those with
  * the steepest alphas and the steepest betas stay in use: MIN_STEEPEST + positions above 0 /
- * NONZERO_PER_STEEPEST of each. An exact evaluation follows after positions in use /
+ * NONZERO_PER_STEEPEST of each. A full evaluation follows after positions in use /
  * POSITIONS_PER_STEP steps. */
 enum { MIN_STEEPEST = 500, NONZERO_PER_STEEPEST = 2, POSITIONS_PER_STEP = 2 };
 /* In place of NONZERO_PER_STEEPEST if runs began near the solution. */
 enum { NEAR_NONZERO_PER_STEEPEST = 8 };
 
-/* Of predicted times: other programs' load changes from one evaluation to the next. */
-static const double TIME_MARGIN = 2;
+/* Of predicted times: other programs' load changes from one evaluation to the next. One that takes
+ * too long in spite of it is left unfinished, with END_PART of its predicted time left. */
+static const double TIME_MARGIN = 1.5, END_PART = 0.05;
 
-/* Evaluations in a row with little progress, after which an exact one follows. Exact ones in a row
+/* Evaluations in a row with little progress, after which a full one follows. Full ones in a row
  * without progress, after which the run ends with STOP_FLOAT_KERNEL: whatever type the Gram matrix
  * has, steps use rows of K in float (common/kernel/row_cache.h). */
 enum { SLOW_CHECKS = 8, MAX_STALLED = 5 };
 
 /* Little progress: the dual increases by less than SLOW_DUAL of the gap from one evaluation to the
- * next. No progress: by less than STALLED_DUAL of it from one exact evaluation to the next, and the
+ * next. No progress: by less than STALLED_DUAL of it from one full evaluation to the next, and the
  * gap is at least STALLED_GAP of the smallest so far. */
 static const double SLOW_DUAL = 0.01, STALLED_DUAL = 1e-9, STALLED_GAP = 0.99;
 
@@ -62,7 +64,7 @@ static int allocate(struct top_smo *smo, struct error *err) {
     const struct arrays arrays[] = {
         ARRAYS(n, double, &state->alpha, &state->beta, &state->C, &state->cap_rate, &state->h,
                &state->inverse_mass, &state->s, &state->U, &state->diagonal, &smo->row_s,
-               &smo->row_g, &smo->work, &smo->best_alpha, &smo->best_beta),
+               &smo->row_g, &smo->work, &smo->best_alpha, &smo->best_beta, &smo->best_s),
         ARRAYS(n, uint32_t, &state->row_of, &smo->order),
         ARRAYS(n, unsigned char, &state->capped, &smo->keep),
         ARRAYS(3 * smo->map->dimension, double, &smo->weights),
@@ -170,7 +172,7 @@ static void permute(double *array, const uint32_t *from, size_t n, double *work)
 
 /* Marks the positions that stay in use: those that are not at 0, or may increase. If these are many
  * but few are above 0, only these few and the steepest of the others stay in use until the next
- * exact evaluation. Returns the number of marked positions. */
+ * full evaluation. Returns the number of marked positions. */
 static size_t choose_positions(struct top_smo *smo, uint64_t iterations) {
     const struct top_state *state = &smo->state;
     size_t kept = top_choose_unshrunk(state, smo->keep);
@@ -282,13 +284,15 @@ void top_smo_bounds(struct top_smo *smo, double epsilon, struct fit *fit) {
     fit->primal = primal(smo, squared_norm, fit->dual, epsilon);
 }
 
-/* The state of a run at its exact evaluations. */
+/* The state of a run at its full evaluations. */
 struct progress {
     double max_dual;   /* largest dual, that of the stored point */
-    double last_dual;  /* of the last exact evaluation */
+    double last_dual;  /* of the last full evaluation */
     double min_gap;    /* INFINITY: there is none yet */
     double min_primal; /* the smallest primal, an upper bound of the dual */
-    int stalled, slow; /* exact evaluations without progress; evaluations in between with little */
+    bool is_exact;     /* s of the stored point is exact */
+    int evaluations;   /* full ones since the start */
+    int stalled, slow; /* full evaluations without progress; evaluations in between with little */
 };
 
 static bool finite(const struct fit *fit) {
@@ -301,7 +305,7 @@ static bool has_diverged(const struct progress *progress, const struct fit *fit)
            fit->dual > progress->min_primal + tolerance;
 }
 
-/* Records an exact evaluation, and stores the point if it is the best so far. */
+/* Records a full evaluation, and stores the point if it is the best so far. */
 static void record_progress(struct top_smo *smo, const struct fit *fit, struct progress *progress) {
     const struct top_state *state = &smo->state;
     double gap = fit->primal - fit->dual;
@@ -317,17 +321,53 @@ static void record_progress(struct top_smo *smo, const struct fit *fit, struct p
         for (size_t p = 0; p < state->n; p++) {
             smo->best_alpha[state->row_of[p]] = state->alpha[p];
             smo->best_beta[state->row_of[p]] = state->beta[p];
+            smo->best_s[state->row_of[p]] = state->s[p];
         }
+        progress->is_exact = smo->is_exact;
     }
+}
+
+/* The kernel values of a full evaluation of the point. */
+static double count_values(const struct top_smo *smo) {
+    const struct top_state *state = &smo->state;
+    double n = (double)state->n, above = (double)top_state_count_above(state, state->n);
+    return above * (n - above / 2);
+}
+
+/* The predicted time of a full evaluation of the point; 0: not known. */
+static double predict_seconds(const struct top_smo *smo) {
+    return smo->value_seconds * count_values(smo);
+}
+
+/* Evaluates the point, if `rough` with kernel values in float. If there is not enough time, the
+ * stored point is the current one again, without U: no step may follow. */
+static int evaluate(struct top_smo *smo, bool rough, const struct progress *progress,
+                    const struct monitor *monitor, struct error *err) {
+    struct top_state *state = &smo->state;
+    smo->monitor = progress->is_exact ? monitor : NULL;
+    smo->min_seconds = END_PART * predict_seconds(smo);
+    int status = top_smo_recompute(smo, rough, NULL, err);
+    smo->monitor = NULL;
+    if (status < 0 || smo->is_fresh) {
+        return status;
+    }
+    top_smo_set_point(smo, smo->cost, smo->best_alpha, smo->best_beta);
+    top_state_find_capped(state);
+    for (size_t p = 0; p < state->n; p++) {
+        state->s[p] = smo->best_s[state->row_of[p]];
+    }
+    smo->is_fresh = smo->is_exact = smo->ended = true;
+    return 0;
 }
 
 /* Ends the run: at the current point, computed from the data, or at the best one if it has
  * diverged. */
 static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
-               const struct progress *progress, struct fit *fit, struct error *err) {
+               const struct progress *progress, const struct monitor *monitor, struct fit *fit,
+               struct error *err) {
     fit->reason = reason;
     if (!smo->is_fresh) {
-        if (top_smo_recompute(smo, NULL, err) < 0) {
+        if (evaluate(smo, false, progress, monitor, err) < 0) {
             return -1;
         }
         top_smo_bounds(smo, epsilon, fit);
@@ -336,22 +376,15 @@ static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
         return 0;
     }
     top_smo_set_point(smo, smo->cost, smo->best_alpha, smo->best_beta);
-    if (top_smo_recompute(smo, NULL, err) < 0) {
+    if (top_smo_recompute(smo, false, NULL, err) < 0) {
         return -1;
     }
     top_smo_bounds(smo, epsilon, fit);
     return 0;
 }
 
-/* The kernel values of an exact evaluation of the point. */
-static double count_values(const struct top_smo *smo) {
-    const struct top_state *state = &smo->state;
-    double n = (double)state->n, above = (double)top_state_count_above(state, state->n);
-    return above * (n - above / 2);
-}
-
 /* Takes steps until the gap, computed from the data, reaches epsilon, a limit is reached or
- * progress ends. Between exact evaluations the gap is computed from running sums. An exact one
+ * progress ends. Between full evaluations the gap is computed from running sums. A full one
  * follows if these reach the gap, find no step, make little progress, or are impossible: shrunk
  * rows or rounding may be the cause. */
 static int run(struct top_smo *smo, const struct top_smo_settings *settings,
@@ -370,12 +403,19 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             return stop_overflow(err);
         }
         if (smo->is_fresh && has_diverged(&progress, fit)) {
-            return end(smo, STOP_FLOAT_KERNEL, epsilon, &progress, fit, err);
+            return end(smo, STOP_FLOAT_KERNEL, epsilon, &progress, monitor, fit, err);
         }
         if (smo->is_fresh) {
             record_progress(smo, fit, &progress);
             fit->converged = reached;
-            if (reached || progress.stalled >= MAX_STALLED || !moved) {
+            bool last = reached || progress.stalled >= MAX_STALLED || !moved;
+            if (last && smo->is_rough) {
+                if (evaluate(smo, false, &progress, monitor, err) < 0) {
+                    return -1;
+                }
+                continue;
+            }
+            if (last) {
                 fit->reason = reached ? fit->reason : STOP_FLOAT_KERNEL;
                 return 0;
             }
@@ -387,19 +427,21 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         /* the monitor does not get suspicious bounds; STOP_REACHED, as from a monitor: continue */
         bool suspicious = !finite(fit) || fit->dual > progress.min_primal;
         if (settings->reserved_seconds) {
-            *settings->reserved_seconds = TIME_MARGIN * smo->value_seconds * count_values(smo);
+            *settings->reserved_seconds = TIME_MARGIN * predict_seconds(smo);
         }
         enum stop_reason reason =
             suspicious ? STOP_REACHED
                        : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+        reason = smo->ended && !reason ? STOP_TIME : reason;
         if (reason) {
-            return end(smo, reason, epsilon, &progress, fit, err);
+            return end(smo, reason, epsilon, &progress, monitor, fit, err);
         }
         bool recompute = reached || suspicious || !moved || progress.slow >= SLOW_CHECKS ||
                          fit->iterations >= smo->next_full_check;
         if (!smo->is_fresh && recompute) {
             smo->next_full_check = UINT64_MAX;
-            if (top_smo_recompute(smo, NULL, err) < 0) {
+            bool rough = top_smo_may_be_rough(smo) && progress.evaluations++ == 0;
+            if (evaluate(smo, rough, &progress, monitor, err) < 0) {
                 return -1;
             }
             moved = true;
@@ -444,11 +486,12 @@ int top_smo_start_near(struct top_smo *smo, double cost, const double *alpha, co
     double left = monitor_seconds_left(monitor);
     top_smo_set_point(smo, cost, alpha, beta);
     smo->near = true;
+    smo->is_timed = isfinite(left);
     double values = count_values(smo);
     if (top_smo_begin(smo, cost, err) < 0) {
         return -1;
     }
-    smo->value_seconds = isfinite(left) ? (left - monitor_seconds_left(monitor)) / values : 0;
+    smo->value_seconds = smo->is_timed ? (left - monitor_seconds_left(monitor)) / values : 0;
     return 0;
 }
 
@@ -474,7 +517,10 @@ int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
     }
     if (status < 0) {
         fit_free(fit);
+    }
+    if (status < 0 || smo->ended) {
         smo->cost = 0;
+        smo->ended = false;
     }
     return status;
 }

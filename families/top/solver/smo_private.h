@@ -7,6 +7,7 @@
 #include "families/top/solver/dual_state.h"
 #include "families/top/solver/risk.h"
 #include "fit/fit.h"
+#include "fit/monitor.h"
 #include "fit/score_map.h"
 
 #include <stdbool.h>
@@ -19,21 +20,28 @@ struct top_smo {
     struct top_state state;
     double cost;              /* of the last solution; 0: there is none */
     double scaling;           /* the primal is that of scaling times the dual point's f */
-    uint64_t next_full_check; /* iteration of the next exact evaluation over all positions */
+    uint64_t next_full_check; /* iteration of the next full evaluation */
     /* s and U of all positions are computed from the data, and no step was taken since */
     bool is_fresh;
-    bool is_exact; /* nor was the point scaled: s is exact for alpha and beta as they are stored */
+    bool is_rough; /* kernel values of that computation were in float */
+    bool is_exact; /* neither that, nor was the point scaled: s is exact for the stored point */
     bool near;     /* runs began near the solution: top_smo_start_near */
-    double value_seconds; /* the time of a kernel value in exact evaluations; 0: not known */
+    bool is_timed; /* these runs have a time limit */
+    double value_seconds; /* the time of a kernel value in full evaluations; 0: not known */
+    /* A full evaluation is left unfinished once the monitor has less than min_seconds left; NULL:
+     * none is. */
+    const struct monitor *monitor;
+    double min_seconds;
+    bool ended;      /* one was: the point is the best so far, with s, but without U */
     size_t set_rows; /* rows of a working set at this cost (interior_working_set.h); 0: none yet */
     void *block;     /* all arrays, here and in the state */
-    double *best_alpha, *best_beta; /* (n) best point of the run, by row */
-    double *weights;                /* (dimension, 3) work */
-    double *scores;                 /* (n, 3) work, by row */
-    double *row_s, *row_g;          /* (n) work, by row: scores, and a subgradient */
-    double *work;                   /* (n) work of permutations and of starting points */
-    uint32_t *order;                /* (n) work: positions in a new order */
-    unsigned char *keep;            /* (n) work: 1 if a position stays in use */
+    double *best_alpha, *best_beta, *best_s; /* (n) best point of the run, by row, and its s */
+    double *weights;                         /* (dimension, 3) work */
+    double *scores;                          /* (n, 3) work, by row */
+    double *row_s, *row_g;                   /* (n) work, by row: scores, and a subgradient */
+    double *work;                            /* (n) work of permutations and of starting points */
+    uint32_t *order;                         /* (n) work: positions in a new order */
+    unsigned char *keep;                     /* (n) work: 1 if a position stays in use */
 };
 
 /* Sets the bounds for a cost, and the starting point or the last solution scaled to it, with s and
@@ -47,10 +55,16 @@ void top_smo_bounds(struct top_smo *smo, double epsilon, struct fit *fit);
 /* Copies the point, and its function at that multiple, into fit. */
 int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err);
 
-/* Recomputes s, U and the sums from the data, with all positions in use; and in the same product
- * with K, into row_s, the scores of another function with coefficients `other` (n) by row (kernels
- * only). NULL: none. */
-int top_smo_recompute(struct top_smo *smo, const double *other, struct error *err);
+/* Recomputes s, U and the sums from the data, with all positions in use, if `rough` with kernel
+ * values in float; and in the same product with K, into row_s, the scores of another function with
+ * coefficients `other` (n) by row (kernels only). NULL: none. If smo->monitor has too little time,
+ * the point stays without scores (is_fresh). */
+int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, struct error *err);
+
+/* Whether a full evaluation may be rough if it is unlikely to be the last one: in runs that began
+ * near the solution, of many rows. With a time limit the scores of the best point are kept
+ * exact. */
+bool top_smo_may_be_rough(const struct top_smo *smo);
 
 /* Sets the starting point: the direction from the centroid of J to that of the positives, the dual
  * point of its scores at their best multiple, and the best multiple of that. If the best multiple

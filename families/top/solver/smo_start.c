@@ -1,5 +1,6 @@
 /* The starting point of smo, and the scores and sums of a point computed from the data. */
 #include "common/base/memory.h"
+#include "common/base/threads.h"
 #include "families/top/solver/smo_private.h"
 
 #include <math.h>
@@ -7,12 +8,12 @@
 #include <string.h>
 
 /* smo->scores (n, n_outputs) by row = the products of K with coefficients by row, from the data. */
-static int product(struct top_smo *smo, const double *coefficients, size_t n_outputs,
+static int product(struct top_smo *smo, bool rough, const double *coefficients, size_t n_outputs,
                    struct error *err) {
     const struct score_map *map = smo->map;
     size_t n = map->n, d = map->dimension;
     if (!map->primal) {
-        return map->exact(map, coefficients, n_outputs, smo->scores, err);
+        return (rough ? map->rough : map->exact)(map, coefficients, n_outputs, smo->scores, err);
     }
     double *one = memory_array(d, sizeof *one, "weights", err);
     int status = one ? 0 : -1;
@@ -29,7 +30,16 @@ static int product(struct top_smo *smo, const double *coefficients, size_t n_out
     return status < 0 ? -1 : map->exact(map, smo->weights, n_outputs, smo->scores, err);
 }
 
-int top_smo_recompute(struct top_smo *smo, const double *other, struct error *err) {
+bool top_smo_may_be_rough(const struct top_smo *smo) {
+    return smo->near && !smo->is_timed;
+}
+
+static bool is_late(void *context) {
+    const struct top_smo *smo = context;
+    return monitor_seconds_left(smo->monitor) < smo->min_seconds;
+}
+
+int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
     state->active = n;
@@ -50,10 +60,14 @@ int top_smo_recompute(struct top_smo *smo, const double *other, struct error *er
             out[last] = other[state->row_of[p]];
         }
     }
-    int status = product(smo, coefficients, outputs, err);
+    struct threads *threads = smo->map->threads;
+    threads_limit(threads, smo->monitor ? is_late : NULL, smo);
+    int status = product(smo, rough, coefficients, outputs, err);
+    bool unfinished = threads_limit_met(threads);
+    threads_limit(threads, NULL, NULL);
     free(coefficients);
-    if (status < 0) {
-        return -1;
+    if (status < 0 || unfinished) {
+        return status;
     }
     for (size_t p = 0; p < n; p++) {
         const double *scores = smo->scores + state->row_of[p] * outputs;
@@ -64,7 +78,9 @@ int top_smo_recompute(struct top_smo *smo, const double *other, struct error *er
         }
     }
     top_state_sums(state);
-    smo->is_fresh = smo->is_exact = true;
+    smo->is_fresh = true;
+    smo->is_rough = rough;
+    smo->is_exact = !rough;
     return 0;
 }
 
@@ -133,19 +149,26 @@ static void set_point_at_zero_scores(struct top_smo *smo, double cost) {
     }
 }
 
-/* Computes s, U and the sums of the point, and takes its best multiple; replaces it if its dual is
- * not above 0. */
-static int complete_point(struct top_smo *smo, double cost, struct error *err) {
-    if (top_smo_recompute(smo, NULL, err) < 0) {
+static bool dual_is_positive(const struct top_smo *smo) {
+    double squared_norm, dual = top_state_dual(&smo->state, &squared_norm);
+    return dual > 0 && isfinite(dual);
+}
+
+/* Computes s, U and the sums of the point. Unless it is `near` the solution, takes its best
+ * multiple. Replaces it if its dual is not above 0. */
+static int complete_point(struct top_smo *smo, double cost, bool near, struct error *err) {
+    if (top_smo_recompute(smo, near && top_smo_may_be_rough(smo), NULL, err) < 0) {
         return -1;
     }
+    if (near && dual_is_positive(smo)) {
+        return 0;
+    }
     scale_point(smo);
-    double squared_norm, dual = top_state_dual(&smo->state, &squared_norm);
-    if (dual > 0 && isfinite(dual)) {
+    if (dual_is_positive(smo)) {
         return 0;
     }
     set_point_at_zero_scores(smo, cost);
-    if (top_smo_recompute(smo, NULL, err) < 0) {
+    if (top_smo_recompute(smo, false, NULL, err) < 0) {
         return -1;
     }
     scale_point(smo);
@@ -204,7 +227,7 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
     memset(smo->work, 0, n * sizeof *smo->work);
     add_mean(smo, risk->cost, 1, smo->work);
     add_mean(smo, risk->mass, -1, smo->work);
-    if (product(smo, smo->work, 1, err) < 0) {
+    if (product(smo, false, smo->work, 1, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
@@ -220,13 +243,13 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
         x *= 0.5;
         set_point_at_scores(smo, cost, x, &offset);
     }
-    if (complete_point(smo, cost, err) < 0) {
+    if (complete_point(smo, cost, false, err) < 0) {
         return -1;
     }
     if (risk->kind == TOP_QUANTILE && !risk->square &&
         top_state_dual(&smo->state, &squared_norm) < dual_of_balanced_point(risk, cost)) {
         set_balanced_point(smo, cost);
-        return complete_point(smo, cost, err);
+        return complete_point(smo, cost, false, err);
     }
     return 0;
 }
@@ -241,5 +264,5 @@ int top_smo_restart(struct top_smo *smo, double cost, struct error *err) {
             state->alpha[p] = state->C[p];
         }
     }
-    return complete_point(smo, cost, err);
+    return complete_point(smo, cost, smo->near && factor == 1, err);
 }

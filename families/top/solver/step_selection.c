@@ -1,6 +1,7 @@
 /* Second-order selection of the entries of a step, and of the rows to shrink. */
 #include "families/top/solver/step_selection.h"
 
+#include "families/top/solver/position_scan.h"
 #include "methods/select_largest.h"
 
 #include <math.h>
@@ -11,50 +12,6 @@ static const double ROUNDING_FACTOR = 1 + 1e-9;
 
 /* rho below this is a rounding error of 0. */
 static const double MIN_REMAINDER = 1e-11;
-
-/* ---- steepest slopes ---- */
-
-/* An entry with the largest slope, or the smallest. */
-struct extreme {
-    ptrdiff_t position;
-    double slope;
-};
-
-/* The steepest entries that can increase and decrease; beta_free is not capped. */
-struct extremes {
-    struct extreme alpha_up, alpha_down, beta_up, beta_down, beta_free;
-};
-
-static inline void take_larger(struct extreme *extreme, bool allowed, size_t p, double slope) {
-    if (allowed && slope > extreme->slope) {
-        *extreme = (struct extreme){(ptrdiff_t)p, slope};
-    }
-}
-
-static inline void take_smaller(struct extreme *extreme, bool allowed, size_t p, double slope) {
-    if (allowed && slope < extreme->slope) {
-        *extreme = (struct extreme){(ptrdiff_t)p, slope};
-    }
-}
-
-static struct extremes find_extremes(const struct top_state *state) {
-    const struct extreme up = {TOP_NO_POSITION, -INFINITY}, down = {TOP_NO_POSITION, INFINITY};
-    struct extremes e = {up, down, up, down, down};
-    for (size_t p = 0; p < state->active; p++) {
-        if (state->C[p] > 0) {
-            double g = top_state_alpha_slope(state, p);
-            take_larger(&e.alpha_up, state->alpha[p] < state->C[p], p, g);
-            take_smaller(&e.alpha_down, state->alpha[p] > 0, p, g);
-        }
-        if (state->cap_rate[p] > 0) {
-            double z = top_state_beta_slope(state, p);
-            take_larger(&e.beta_up, !state->capped[p], p, z);
-            take_smaller(&e.beta_down, state->beta[p] > 0, p, z);
-            take_smaller(&e.beta_free, state->beta[p] > 0 && !state->capped[p], p, z);
-        }
-    }
-    return e;
-}
 
 /* slope^2 / curvature, twice the gain of the step; 0 unless the slope is positive. */
 static double gain_of(double slope, double curvature) {
@@ -87,45 +44,6 @@ static double remaining_rate(const struct top_state *state) {
     return rho > MIN_REMAINDER ? rho : 0;
 }
 
-/* The terms of a step that do not depend on its second entry p. `falls`: p's rate is negative.
- *   slope = fixed + sign * own slope
- *   curvature = base + weight^2 own curvature + 2 (cross K_kp + block U_p) */
-struct scan {
-    double fixed, sign, base, weight, cross, block;
-    bool falls, free_only;
-};
-
-struct candidate {
-    ptrdiff_t position;
-    double gain, slope, curvature;
-};
-
-/* The best second entry in alpha or in beta. */
-static inline struct candidate scan_block(const struct top_state *state, const float *row,
-                                          const struct scan *scan, bool beta) {
-    struct candidate best = {TOP_NO_POSITION, 0, 0, 0};
-    for (size_t p = 0; p < state->active; p++) {
-        bool allowed =
-            beta ? (scan->falls ? state->beta[p] > 0 && !(scan->free_only && state->capped[p])
-                                : state->cap_rate[p] > 0 && !state->capped[p])
-                 : (scan->falls ? state->alpha[p] > 0 : state->alpha[p] < state->C[p]);
-        if (!allowed) {
-            continue;
-        }
-        double slope = scan->fixed + scan->sign * slope_of(state, p, beta);
-        if (slope <= 0) {
-            continue;
-        }
-        double own = scan->weight * scan->weight * curvature_of(state, p, beta);
-        double curvature = at_least(
-            scan->base + own + 2 * (scan->cross * (double)row[p] + scan->block * state->U[p]), own);
-        if (slope * slope > best.gain * curvature) {
-            best = (struct candidate){(ptrdiff_t)p, slope * slope / curvature, slope, curvature};
-        }
-    }
-    return best;
-}
-
 /* Replaces *step by the two-entry step if that gains more. */
 static void offer(struct top_step *step, double *gain, const struct candidate *candidate,
                   struct top_entry first, bool beta, double rate, double block) {
@@ -146,7 +64,7 @@ static void with_alpha(const struct top_state *state, const float *row, size_t k
     double own = alpha_curvature(state, k), g = top_state_alpha_slope(state, k);
     struct scan pair = {
         .fixed = sign * g, .sign = -sign, .base = own, .weight = 1, .cross = -1, .falls = sign > 0};
-    struct candidate candidate = scan_block(state, row, &pair, false);
+    struct candidate candidate = top_find_second(state, row, &pair, false);
     offer(step, gain, &candidate, first, false, -sign, 0);
     struct scan mixed = {
         .fixed = sign * g, .sign = sign, .base = own, .weight = 1, .cross = -1, .falls = sign < 0};
@@ -174,7 +92,7 @@ static void with_alpha(const struct top_state *state, const float *row, size_t k
         }
         return;
     }
-    candidate = scan_block(state, row, &mixed, true);
+    candidate = top_find_second(state, row, &mixed, true);
     offer(step, gain, &candidate, first, true, sign * rho, block);
 }
 
@@ -184,7 +102,7 @@ static void with_beta(const struct top_state *state, const float *row, size_t k,
     double own = beta_curvature(state, k), z = top_state_beta_slope(state, k);
     struct scan pair = {
         .fixed = z, .sign = -1, .base = own, .weight = 1, .cross = -1, .falls = true};
-    struct candidate candidate = scan_block(state, row, &pair, true);
+    struct candidate candidate = top_find_second(state, row, &pair, true);
     offer(step, gain, &candidate, (struct top_entry){k, true, 1}, true, -1, 0);
     struct scan mixed = {.fixed = z, .sign = 1, .base = own, .weight = 1, .cross = -1};
     double rho = 1, block = 0;
@@ -199,7 +117,7 @@ static void with_beta(const struct top_state *state, const float *row, size_t k,
     if (rho == 0) {
         return; /* alpha and the block move without it */
     }
-    candidate = scan_block(state, row, &mixed, false);
+    candidate = top_find_second(state, row, &mixed, false);
     offer(step, gain, &candidate, (struct top_entry){k, true, rho}, false, 1, block);
 }
 
@@ -398,7 +316,7 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
         }
         return *found && !row ? -1 : 0;
     }
-    struct extremes e = find_extremes(state);
+    struct extremes e = top_find_extremes(state);
     double max_gain;
     enum kind kind = steepest(state, &e, &max_gain);
     if (top_risk_levelled(state->risk) && state->risk->kind == TOP_QUANTILE && state->omega > 0) {
@@ -427,7 +345,7 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
 /* ---- shrinking ---- */
 
 size_t top_choose_unshrunk(const struct top_state *state, unsigned char *keep) {
-    struct extremes e = find_extremes(state);
+    struct extremes e = top_find_extremes(state);
     double rho = state->risk->kind == TOP_MEAN ? remaining_rate(state) : 1;
     double block = state->risk->kind == TOP_MEAN ? state->A : 0;
     /* slopes from which an entry could increase in some step */
