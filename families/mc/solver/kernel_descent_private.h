@@ -112,8 +112,14 @@ int mc_kernel_joint_open(struct mc_kernel_descent *descent, struct error *err);
 int mc_kernel_joint_step(struct mc_kernel_descent *descent, const struct monitor *monitor,
                          struct error *err);
 
-/* Moves the average towards the primal point scale W(alpha), as far as this lowers its primal; the
- * first call creates it. */
+/* ---- the primal point of joint steps (kernel_average.c) ---- */
+
+/* Creates the average: the function with the scores Z W, W (k, width) of the landmarks, which have
+ * no further features and no constant. */
+int mc_kernel_start_average(struct mc_kernel_descent *descent, const float *W, struct error *err);
+
+/* Moves the average towards the primal point scale W(alpha), as far as this lowers its primal;
+ * creates it if there is none. */
 int mc_kernel_average(struct mc_kernel_descent *descent, struct error *err);
 
 /* ---- bounds (kernel_bounds.c) ---- */

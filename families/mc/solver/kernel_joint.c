@@ -6,10 +6,7 @@
  * the scores of the change, and the dual along it is maximised exactly. The product also adds the
  * features with which the model is exact along this change: 20,000 rows, 5 classes and 1,000
  * landmarks then take 6 steps to a gap of 1%, without them more than 8.
- *
- * The primal at W(alpha) alternates between two sides of the optimum. So the primal point is an
- * average: after each step the best point between the last average and W(alpha), which is worth one
- * or two steps. */
+ */
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "families/mc/solver/kernel_descent_private.h"
@@ -26,14 +23,13 @@ enum {
 };
 
 /* The part of the memory that the features may take, and products along which they are extended. */
-static const double MEMORY_PART = 0.5;
+static const double MEMORY_PART = 0.75;
 enum { MAX_EXTENSIONS = 12 };
 /* The sweeps end when one gains at most this part of all gains, or after MAX_SWEEPS. */
 static const double MIN_GAIN = 0.01;
 enum {
     MAX_SWEEPS = 30,
-    CLASSES = 64, /* whose scores are computed together */
-    TRIALS = 12   /* of the search for the average, each of which leaves 2/3 of an interval */
+    CLASSES = 64 /* whose scores are computed together */
 };
 
 /* A step of all rows. */
@@ -43,6 +39,7 @@ struct joint {
     float *W;               /* (k, width) change of Z' coefficients */
     double *change;         /* (n, k) of the coefficients */
     double *scores;         /* (n, k) K change */
+    bool plain;             /* the model is Z Z' alone */
     struct mc_sampling sampling;
 };
 
@@ -68,7 +65,7 @@ static double step(struct joint *joint, size_t i) {
     const struct landmarks *landmarks = &descent->landmarks;
     size_t k = descent->k, width = landmarks->width;
     const float *z = landmarks->Z + i * landmarks->stride;
-    double rest = (double)landmarks->rest[i];
+    double all = descent->q[i], rest = (double)landmarks->rest[i], own = joint->plain ? 0 : rest;
     float along[CLASSES];
     mc_alpha_load(&descent->alpha, i, descent->row);
     mc_centred_coefficients(&task->shape, task->y[i], descent->row, descent->u);
@@ -78,10 +75,11 @@ static double step(struct joint *joint, size_t i) {
                     (int)width, z, 1, 0, along, 1);
         for (size_t l = c; l < c + m; l++) {
             descent->s[l] = descent->F[i * k + l] + (double)along[l - c] +
-                            rest * (descent->u[l] - descent->B[i * k + l]);
+                            own * (descent->u[l] - descent->B[i * k + l]);
         }
     }
-    return mc_kernel_step(descent, task->y[i], descent->row_cap[i], descent->q[i]);
+    double square = joint->plain ? all - rest : all;
+    return square > 0 ? mc_kernel_step(descent, task->y[i], descent->row_cap[i], square) : 0;
 }
 
 /* A sweep over all rows. *gain = its gains. */
@@ -124,6 +122,15 @@ static int minimise(struct joint *joint, const struct monitor *monitor, struct e
         total += gain;
     }
     return 0;
+}
+
+/* Starts the average with the best function in the span of the landmarks: the sweeps are then over
+ * the model Z Z' alone. W(alpha) after the first step is three times as far from the optimum. */
+static int start_average(struct joint *joint, const struct monitor *monitor, struct error *err) {
+    joint->plain = true;
+    int status = minimise(joint, monitor, err);
+    joint->plain = false;
+    return status < 0 ? -1 : mc_kernel_start_average(joint->descent, joint->W, err);
 }
 
 /* ---- the exact step along the change ---- */
@@ -200,6 +207,7 @@ int mc_kernel_joint_step(struct mc_kernel_descent *descent, const struct monitor
                          struct error *err) {
     size_t n = descent->n, k = descent->k;
     struct joint joint = {.descent = descent};
+    bool from_zero = !descent->average && descent->task->bias == 0 && descent->squared_norm == 0;
     joint.W = memory_zeros(descent->landmarks.stride, k * sizeof *joint.W, "a step", err);
     joint.change = memory_array(n, k * sizeof *joint.change, "a step", err);
     joint.scores = memory_array(n, k * sizeof *joint.scores, "a step", err);
@@ -208,6 +216,7 @@ int mc_kernel_joint_step(struct mc_kernel_descent *descent, const struct monitor
                 mc_alpha_create(&joint.before, n, k, err) < 0 ||
                 mc_alpha_copy(&joint.before, &descent->alpha, err) < 0 ||
                 mc_kernel_sampling(descent, n, &joint.sampling, err) < 0 ||
+                (from_zero && start_average(&joint, monitor, err) < 0) ||
                 minimise(&joint, monitor, err) < 0 || multiply(&joint, err) < 0 ||
                 move(&joint, find_multiple(&joint), err) < 0 ||
                 landmarks_extend(&descent->landmarks, joint.change, joint.scores, k, err) < 0
@@ -219,72 +228,4 @@ int mc_kernel_joint_step(struct mc_kernel_descent *descent, const struct monitor
     free(joint.change);
     free(joint.scores);
     return status;
-}
-
-/* ---- the average ---- */
-
-/* The average, and the point scale B that is averaged with it. */
-struct segment {
-    struct mc_kernel_descent *descent;
-    const double *S;                 /* (n, k) scores of the average U */
-    double old_norm, product, norm2; /* |U|^2, <U, scale B>, |scale B|^2 */
-};
-
-/* The primal at U + t (scale B - U). */
-static double primal_at(const struct segment *segment, double t) {
-    struct mc_kernel_descent *descent = segment->descent;
-    size_t k = descent->k;
-    double loss = 0, now = t * descent->scale;
-    for (size_t i = 0; i < descent->n; i++) {
-        size_t y = descent->task->y[i];
-        for (size_t c = 0; c < k; c++) {
-            descent->s[c] = (1 - t) * segment->S[i * k + c] + now * descent->F[i * k + c];
-        }
-        loss += descent->row_cap[i] * mc_loss(&descent->task->shape, y, descent->s);
-    }
-    double norm2 = (1 - t) * (1 - t) * segment->old_norm + 2 * t * (1 - t) * segment->product +
-                   t * t * segment->norm2;
-    return norm2 / 2 + loss;
-}
-
-/* The t between 0 and 1 of the lowest primal, which is convex. */
-static double find_lowest(const struct segment *segment) {
-    double low = 0, high = 1;
-    for (int trial = 0; trial < TRIALS; trial++) {
-        double third = (high - low) / 3;
-        if (primal_at(segment, low + third) < primal_at(segment, high - third)) {
-            high -= third;
-        } else {
-            low += third;
-        }
-    }
-    return (low + high) / 2;
-}
-
-int mc_kernel_average(struct mc_kernel_descent *descent, struct error *err) {
-    size_t size = descent->n * descent->k;
-    bool first = !descent->average;
-    if (first) {
-        descent->average = memory_zeros(size, 2 * sizeof(double), "an average", err);
-    }
-    if (!descent->average) {
-        return -1;
-    }
-    double *U = descent->average, *S = U + size, scale = descent->scale;
-    const struct segment segment = {.descent = descent,
-                                    .S = S,
-                                    .old_norm = array_dot(U, S, size),
-                                    .product = scale * array_dot(U, descent->F, size),
-                                    .norm2 = scale * scale * descent->squared_norm};
-    double t = first ? 1 : find_lowest(&segment), value = primal_at(&segment, t);
-    if (!first && value > descent->average_primal) { /* by the precision of t */
-        t = 0;
-        value = descent->average_primal;
-    }
-    for (size_t j = 0; j < size; j++) {
-        U[j] += t * (scale * descent->B[j] - U[j]);
-        S[j] += t * (scale * descent->F[j] - S[j]);
-    }
-    descent->average_primal = value;
-    return 0;
 }

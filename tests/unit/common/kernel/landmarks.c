@@ -75,6 +75,28 @@ static void check_extension(struct landmarks *made, const struct gram *gram, con
     }
 }
 
+/* The coefficients of the landmarks give the scores Z W. */
+static void check_expansion(const struct landmarks *made, const struct gram *gram,
+                            const uint32_t *rows) {
+    const struct kernel_rows *own = gram_rows(gram);
+    double *W = check_numbers(made->width * K), *b = check_numbers(made->width * K);
+    for (size_t j = 0; j < made->width * K; j++) {
+        W[j] = b[j] = cos((double)(j * j));
+    }
+    MUST(landmarks_expand(made, b, K, &err));
+    for (size_t i = 0; i < ROWS; i++) {
+        for (size_t c = 0; c < K; c++) {
+            double s = 0, expected = 0, size = 1;
+            for (size_t a = 0; a < made->width; a++) {
+                s += b[a * K + c] * kernel_value(own, rows[i], own, rows[made->row[a]]);
+                expected += (double)made->Z[i * made->stride + a] * W[a * K + c];
+                size += fabs(b[a * K + c]);
+            }
+            CHECK(fabs(s - expected) <= 1e-6 * size, "row %zu: %g, not %g", i, s, expected);
+        }
+    }
+}
+
 /* s = K b at the rows; returns b's. */
 static double multiply(const struct gram *gram, const uint32_t *rows, const double *b, double *s) {
     const struct kernel_rows *own = gram_rows(gram);
@@ -171,6 +193,9 @@ int main(void) {
             most = fmax(most, (double)made.rest[i]);
         }
         CHECK(m == ROWS ? most < 2e-3 : most > .01, "landmarks %zu: %g is left", m, most);
+        if (constant == 0) {
+            check_expansion(&made, gram, rows);
+        }
         if (m < ROWS) {
             check_extension(&made, gram, rows, constant);
         }

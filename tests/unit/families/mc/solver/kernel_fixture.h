@@ -1,5 +1,5 @@
-/* A kernel problem with several classes, and coordinate descent on it after one iteration, from which
- * the other algorithms continue. */
+/* A kernel problem with several classes, and coordinate descent on it after one iteration, from
+ * which the other algorithms continue. */
 #ifndef TESTS_UNIT_FAMILIES_MC_SOLVER_KERNEL_FIXTURE_H
 #define TESTS_UNIT_FAMILIES_MC_SOLVER_KERNEL_FIXTURE_H
 
