@@ -63,7 +63,7 @@ int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, stru
 
 /* Whether a full evaluation may be rough if it is unlikely to be the last one: in runs that began
  * near the solution, of many rows. With a time limit the scores of the best point are kept
- * exact. */
+ * exact; a matrix in double gives no others. */
 bool top_smo_may_be_rough(const struct top_smo *smo);
 
 /* Sets the starting point: the direction from the centroid of J to that of the positives, the dual

@@ -31,7 +31,7 @@ static int product(struct top_smo *smo, bool rough, const double *coefficients, 
 }
 
 bool top_smo_may_be_rough(const struct top_smo *smo) {
-    return smo->near && !smo->is_timed;
+    return smo->near && !smo->is_timed && !gram_is_double(smo->problem->gram);
 }
 
 static bool is_late(void *context) {
