@@ -255,9 +255,10 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err) {
     return known ? copy_scores(smo, fit, err) : 0;
 }
 
-/* Takes up to `steps` steps; *moved: at least one was found. */
-static int take_steps(struct top_smo *smo, size_t steps, bool *moved, struct fit *fit,
-                      struct error *err) {
+/* Takes steps until the next evaluation of the gap; *moved: at least one was found. */
+static int take_steps(struct top_smo *smo, bool *moved, struct fit *fit, struct error *err) {
+    size_t part = smo->state.active / POSITIONS_PER_CHECK_STEP;
+    size_t steps = part > MIN_CHECK_STEPS ? part : MIN_CHECK_STEPS;
     *moved = false;
     for (size_t i = 0; i < steps; i++) {
         struct top_step step;
@@ -383,13 +384,38 @@ static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
     return 0;
 }
 
+/* What follows a full evaluation. */
+enum next { CONTINUE, EVALUATE, END };
+
+/* Judges a full evaluation; a rough one that would be the last is followed by an exact one. */
+static int judge(struct top_smo *smo, double epsilon, bool reached, bool moved,
+                 struct progress *progress, const struct monitor *monitor, struct fit *fit,
+                 enum next *next, struct error *err) {
+    *next = END;
+    if (!(progress->min_gap < INFINITY) && !finite(fit)) {
+        return stop_overflow(err);
+    }
+    if (has_diverged(progress, fit)) {
+        return end(smo, STOP_FLOAT_KERNEL, epsilon, progress, monitor, fit, err);
+    }
+    record_progress(smo, fit, progress);
+    fit->converged = reached;
+    bool last = reached || progress->stalled >= MAX_STALLED || !moved;
+    if (last && smo->is_rough) {
+        *next = EVALUATE;
+        return evaluate(smo, false, progress, monitor, err);
+    }
+    fit->reason = last && !reached ? STOP_FLOAT_KERNEL : fit->reason;
+    *next = last ? END : CONTINUE;
+    return 0;
+}
+
 /* Takes steps until the gap, computed from the data, reaches epsilon, a limit is reached or
  * progress ends. Between full evaluations the gap is computed from running sums. A full one
  * follows if these reach the gap, find no step, make little progress, or are impossible: shrunk
  * rows or rounding may be the cause. */
 static int run(struct top_smo *smo, const struct top_smo_settings *settings,
                const struct monitor *monitor, struct fit *fit, struct error *err) {
-    struct top_state *state = &smo->state;
     struct progress progress = {
         .max_dual = -INFINITY, .last_dual = -INFINITY, .min_gap = INFINITY, .min_primal = INFINITY};
     double last_dual = 0, epsilon = settings->epsilon;
@@ -399,25 +425,16 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
     for (;;) {
         top_smo_bounds(smo, epsilon, fit);
         bool reached = gap_reached(fit->primal, fit->dual, epsilon);
-        if (smo->is_fresh && !(progress.min_gap < INFINITY) && !finite(fit)) {
-            return stop_overflow(err);
-        }
-        if (smo->is_fresh && has_diverged(&progress, fit)) {
-            return end(smo, STOP_FLOAT_KERNEL, epsilon, &progress, monitor, fit, err);
-        }
         if (smo->is_fresh) {
-            record_progress(smo, fit, &progress);
-            fit->converged = reached;
-            bool last = reached || progress.stalled >= MAX_STALLED || !moved;
-            if (last && smo->is_rough) {
-                if (evaluate(smo, false, &progress, monitor, err) < 0) {
-                    return -1;
-                }
-                continue;
+            enum next next;
+            if (judge(smo, epsilon, reached, moved, &progress, monitor, fit, &next, err) < 0) {
+                return -1;
             }
-            if (last) {
-                fit->reason = reached ? fit->reason : STOP_FLOAT_KERNEL;
+            if (next == END) {
                 return 0;
+            }
+            if (next == EVALUATE) {
+                continue;
             }
         } else {
             bool slow = fit->dual - last_dual < SLOW_DUAL * (fit->primal - fit->dual);
@@ -451,9 +468,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             shrink(smo, fit->iterations, err) < 0) {
             return -1;
         }
-        size_t steps = state->active / POSITIONS_PER_CHECK_STEP;
-        if (take_steps(smo, steps > MIN_CHECK_STEPS ? steps : MIN_CHECK_STEPS, &moved, fit, err) <
-            0) {
+        if (take_steps(smo, &moved, fit, err) < 0) {
             return -1;
         }
     }
