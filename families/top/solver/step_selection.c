@@ -148,75 +148,32 @@ static void with_level(const struct top_state *state, const struct extremes *e, 
     }
 }
 
-/* A single entry of TOP_NONE: its slope and curvature, and how far it can increase and decrease. */
-struct single {
+/* An entry of TOP_NONE: its slope and curvature, and how far it can increase and decrease. */
+struct entry {
     double slope, own, up, down;
 };
 
-static inline bool may_move(const struct top_state *state, size_t p, bool beta) {
-    return (beta ? state->cap_rate[p] : state->C[p]) > 0;
-}
-
-static inline struct single single_of(const struct top_state *state, size_t p, bool beta) {
+static inline struct entry entry_of(const struct top_state *state, size_t p, bool beta) {
     double value = beta ? state->beta[p] : state->alpha[p];
-    return (struct single){.slope = slope_of(state, p, beta),
-                           .own = at_least(curvature_of(state, p, beta), 1e-300),
-                           .up = (beta ? top_state_cap(state, p) : state->C[p]) - value,
-                           .down = value};
-}
-
-/* The step length at which the entry reaches its bound at this rate. */
-static double allowed_part(const struct single *single, double rate) {
-    return rate > 0 ? single->up / rate : rate < 0 ? single->down / -rate : INFINITY;
+    return (struct entry){.slope = slope_of(state, p, beta),
+                          .own = at_least(curvature_of(state, p, beta), 1e-300),
+                          .up = (beta ? top_state_cap(state, p) : state->C[p]) - value,
+                          .down = value};
 }
 
 /* TOP_NONE: the entry whose single step gains most within its bounds. */
 static void choose_single(const struct top_state *state, struct top_step *step, double *gain) {
-    for (size_t p = 0; p < state->active; p++) {
-        for (int beta = 0; beta < 2; beta++) {
-            if (!may_move(state, p, beta)) {
-                continue;
-            }
-            struct single single = single_of(state, p, beta);
-            double slope = fabs(single.slope),
-                   max_size = single.slope > 0 ? single.up : single.down;
-            if (!(max_size > 0) || slope * slope * ROUNDING_FACTOR <= *gain * single.own) {
-                continue; /* even without its bounds it gains no more */
-            }
-            double size = fmin(slope / single.own, max_size);
-            double value = 2 * slope * size - single.own * size * size;
-            if (value > *gain) {
-                *gain = value;
-                *step = (struct top_step){.entry = {{p, beta != 0, single.slope > 0 ? 1 : -1}},
-                                          .n = 1,
-                                          .slope = slope,
-                                          .curvature = single.own};
-            }
-        }
+    struct single best = top_find_single(state);
+    *gain = best.gain;
+    if (best.position == TOP_NO_POSITION) {
+        return;
     }
-}
-
-/* Replaces *step by the step of two entries if that gains more. cross: their entry of the Hessian;
- * determinant: that of their Hessian, or a lower bound. */
-static void offer_pair(const struct top_entry *first, const struct single *one,
-                       const struct top_entry *second, const struct single *other, double cross,
-                       double determinant, struct top_step *step, double *gain) {
-    double rate = (other->own * one->slope - cross * other->slope) / determinant;
-    double other_rate = (one->own * other->slope - cross * one->slope) / determinant;
-    double max_size = fmin(allowed_part(one, rate), allowed_part(other, other_rate));
-    double slope = one->slope * rate + other->slope * other_rate;
-    double sizes = one->own * rate * rate + other->own * other_rate * other_rate;
-    double curvature = at_least(sizes + 2 * cross * rate * other_rate, sizes);
-    double size = fmin(slope / curvature, max_size);
-    double value = 2 * slope * size - curvature * size * size;
-    if (value > *gain) {
-        *gain = value;
-        *step = (struct top_step){.entry = {{first->position, first->beta, rate},
-                                            {second->position, second->beta, other_rate}},
-                                  .n = 2,
-                                  .slope = slope,
-                                  .curvature = curvature};
-    }
+    struct entry entry = entry_of(state, (size_t)best.position, best.beta);
+    *step =
+        (struct top_step){.entry = {{(size_t)best.position, best.beta, entry.slope > 0 ? 1 : -1}},
+                          .n = 1,
+                          .slope = fabs(entry.slope),
+                          .curvature = entry.own};
 }
 
 /* TOP_NONE: adds a second entry if the joint step, towards the maximum over both, gains more: of
@@ -225,26 +182,32 @@ static void offer_pair(const struct top_entry *first, const struct single *one,
 static void choose_second(const struct top_state *state, const float *row, struct top_step *step,
                           double *gain) {
     struct top_entry first = step->entry[0];
-    struct single one = single_of(state, first.position, first.beta);
-    for (size_t p = 0; p < state->active; p++) {
-        for (int beta = 0; beta < 2; beta++) {
-            if (p == first.position || !may_move(state, p, beta)) {
-                continue;
-            }
-            struct single other = single_of(state, p, beta);
-            double cross = (beta != 0) == first.beta ? (double)row[p] : -(double)row[p];
-            double both = one.own * other.own, determinant = at_least(both - cross * cross, both);
-            double other_rate = one.own * other.slope - cross * one.slope;
-            double free = other.own * one.slope * one.slope +
-                          (one.own * other.slope - 2 * cross * one.slope) * other.slope;
-            bool allowed = other_rate > 0 ? other.up > 0 : other_rate == 0 || other.down > 0;
-            /* it may gain more within its bounds */
-            if (allowed && free * ROUNDING_FACTOR > *gain * determinant) {
-                offer_pair(&first, &one, &(struct top_entry){p, beta != 0, 0}, &other, cross,
-                           determinant, step, gain);
-            }
-        }
+    struct entry one = entry_of(state, first.position, first.beta);
+    const struct joint joint = {.slope = one.slope,
+                                .own = one.own,
+                                .up = one.up,
+                                .down = one.down,
+                                .gain = *gain,
+                                .margin = ROUNDING_FACTOR,
+                                .position = (ptrdiff_t)first.position,
+                                .beta = first.beta};
+    struct single best = top_find_joint(state, row, &joint);
+    if (best.position == TOP_NO_POSITION) {
+        return;
     }
+    size_t p = (size_t)best.position;
+    struct entry other = entry_of(state, p, best.beta);
+    double cross = best.beta == first.beta ? (double)row[p] : -(double)row[p];
+    double both = one.own * other.own, determinant = at_least(both - cross * cross, both);
+    double rate = (other.own * one.slope - cross * other.slope) / determinant;
+    double other_rate = (one.own * other.slope - cross * one.slope) / determinant;
+    double sizes = one.own * rate * rate + other.own * other_rate * other_rate;
+    *gain = best.gain;
+    *step =
+        (struct top_step){.entry = {{first.position, first.beta, rate}, {p, best.beta, other_rate}},
+                          .n = 2,
+                          .slope = one.slope * rate + other.slope * other_rate,
+                          .curvature = at_least(sizes + 2 * cross * rate * other_rate, sizes)};
 }
 
 /* The kinds of steps, for the selection of the first entry. */
