@@ -21,7 +21,7 @@ ends_at() {
 # ---- units ----
 
 # bats test_tags=long
-@test "top: solvers agree with the definitions and with optima of other programs" {
+@test "top: solvers agree with the definitions and with one another" {
     unit families/top/solver/top
 }
 
