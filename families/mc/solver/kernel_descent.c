@@ -40,8 +40,8 @@ static const double MIN_ACTIVE_SET_GAIN = 1e-14;
 /* Joint steps go on while each lowers primal - dual by this part (on dense clouds: .3 to .6), */
 static const double MIN_JOINT_FALL = 0.1;
 /* and while there is time for a further one and the certificate. That is one product in double with
- * twice the columns, and takes 1.4 to 2 times as long as a step's product in float. */
-static const double CERTIFICATE_TIME = 2.25;
+ * twice the columns, and takes up to 2.2 times as long as a step (a million rows). */
+static const double CERTIFICATE_TIME = 3;
 /* The part of the memory that cached columns get at least. */
 static const double MIN_COLUMNS = 0.2;
 

@@ -207,7 +207,9 @@ int mc_kernel_joint_step(struct mc_kernel_descent *descent, const struct monitor
                          struct error *err) {
     size_t n = descent->n, k = descent->k;
     struct joint joint = {.descent = descent};
-    bool from_zero = !descent->average && descent->task->bias == 0 && descent->squared_norm == 0;
+    /* with entries in double the scores of the average would take a product for each class */
+    bool starts = !descent->average && descent->task->bias == 0 && descent->squared_norm == 0 &&
+                  !gram_is_double(descent->task->problem->gram);
     joint.W = memory_zeros(descent->landmarks.stride, k * sizeof *joint.W, "a step", err);
     joint.change = memory_array(n, k * sizeof *joint.change, "a step", err);
     joint.scores = memory_array(n, k * sizeof *joint.scores, "a step", err);
@@ -216,7 +218,7 @@ int mc_kernel_joint_step(struct mc_kernel_descent *descent, const struct monitor
                 mc_alpha_create(&joint.before, n, k, err) < 0 ||
                 mc_alpha_copy(&joint.before, &descent->alpha, err) < 0 ||
                 mc_kernel_sampling(descent, n, &joint.sampling, err) < 0 ||
-                (from_zero && start_average(&joint, monitor, err) < 0) ||
+                (starts && start_average(&joint, monitor, err) < 0) ||
                 minimise(&joint, monitor, err) < 0 || multiply(&joint, err) < 0 ||
                 move(&joint, find_multiple(&joint), err) < 0 ||
                 landmarks_extend(&descent->landmarks, joint.change, joint.scores, k, err) < 0
