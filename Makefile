@@ -6,7 +6,7 @@
 #   make check        all tests, with the tests of the tag slow too, but installs
 #                     nothing: it names missing packages and stops
 #   make check-asan   the same tests under address and undefined-behaviour sanitizers (TAGS='!long':
-#                     without those that take longer than 2 seconds there)
+#                     without those that take over 2 seconds there, or run no program of it)
 #   make check-optima certified bounds against a plain solver, for COUNT seeds from SEED
 #                     (FAMILY=mc: one family; WIDE=1: numbers over many decades, verified
 #                     in 640 bits, which needs MPFR) (tests/optima)

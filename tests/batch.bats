@@ -38,6 +38,7 @@ family_files() {
     "svm-$1-train" -q "$1/a" "$1.model" >/dev/null
 }
 
+# bats test_tags=long
 @test "batch: one table of all files, with empty cells for undefined measures, in every family" {
     local columns
     for family in rank top mc ml smm; do
@@ -180,6 +181,7 @@ svm-rank-predict: 2 of 4 test files failed"
     done <inodes
 }
 
+# bats test_tags=long
 @test "batch: --skip-existing repeats files whose measures are missing" {
     svm-rank-predict -q --batch --output-dir made model files/{1,2}
     echo changed >made/1.predict

@@ -118,6 +118,7 @@ columns() {
     assert_equal "$(columns 2,5,6 found)" $'1\t0\t1\n2\t0\t1\n3\t0\t1'
 }
 
+# bats test_tags=long
 @test "candidates: a candidate that contradicts the order loses the weight times the difference of order scores" {
     # deviations 1/2 in A, none in B: scores are divided by 1/2; they are rounded to 2^-30
     problem '1 qid:A 1:3 # a\n0 qid:A 1:1 # b\n5 qid:B 1:2 # c\n' 'A\t1\nB\t2\n'
@@ -178,6 +179,7 @@ columns() {
     done
 }
 
+# bats test_tags=long
 @test "candidates: features without a time, and times without candidates, are counted in a warning" {
     problem '1 qid:A 1:3 # a\n0 qid:A 1:1 # b\n5 qid:B 1:2 # c\n4 qid:B 1:3 # d\n1 qid:C 1:1\n2 qid:C 1:5\n' \
         'B\t1\nX\t1.5\nC\t2\nY\t3\nZ\t4\n'
@@ -244,6 +246,7 @@ columns() {
     done
 }
 
+# bats test_tags=long
 @test "candidates: a constant added to the scores of a feature, and a factor of all, change nothing" {
     many 9 12 5
     for options in '' '--trees 4' '--edges sigmoid'; do
@@ -281,6 +284,7 @@ columns() {
     done
 }
 
+# bats test_tags=long
 @test "candidates: scores that are equal but for rounding have mid-ranks" {
     ties=exact
     many 30 25 7
@@ -331,6 +335,7 @@ columns() {
     cmp all found
 }
 
+# bats test_tags=long
 @test "candidates: CRLF, a byte order mark, gzip and pipes change nothing" {
     many 7 9 3
     awk -v OFS='\t' '{ print $0, "run" }' times.tsv >with && mv with times.tsv
@@ -489,6 +494,7 @@ timed() {
             printf "F%d\t%s\tBeta\n", f, v[int(1 + f * (NR - 1) / 4)] }' >times.tsv
 }
 
+# bats test_tags=long
 @test "candidates: the time term is the capped square of the error in units of the model's interval" {
     timed
     sed 's/qid:F./qid:Beta/' candidates.svm | predict - one_width.model >minutes
@@ -523,6 +529,7 @@ timed() {
     assert_equal "$(columns 5 found | sort -u)" 0
 }
 
+# bats test_tags=long
 @test "candidates: standards give a run its map, as in svm-rank-predict" {
     timed
     sed 's/Beta/Gamma/' times.tsv >gamma.tsv
@@ -570,6 +577,7 @@ known() {
     awk -F'\t' -v OFS='\t' 'NR == 4 { $2 = "no candidate" } { print }' truth.tsv >with && mv with truth.tsv
 }
 
+# bats test_tags=long
 @test "candidates: --truth measures each point, and chooses the one of the largest mean reciprocal rank" {
     known
     for how in 'hinge .02,.1,.5,2' 'sigmoid .1,1,10' 'hinge .3'; do
@@ -639,7 +647,7 @@ simple() {
     problem '1 qid:A 1:3 # a\n0 qid:A 1:1 # b\n5 qid:B 1:2 # c\n4 qid:B 1:1 # d\n' 'A\t1\nB\t2\n'
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "candidates: bad files of times are refused at their line" {
     simple
     while IFS='|' read -r line text; do
@@ -676,6 +684,7 @@ simple() {
 TABLE
 }
 
+# bats test_tags=long
 @test "candidates: bad files of known structures are refused at their line" {
     simple
     while IFS='|' read -r line text; do
@@ -696,6 +705,7 @@ TABLE
     refuses 'missing: ' --truth missing candidates.svm line.model times.tsv
 }
 
+# bats test_tags=long
 @test "candidates: bad rows are refused at their line" {
     simple
     while IFS='|' read -r line text; do
@@ -725,6 +735,7 @@ TABLE
     refused svm-rank-predict -q bad line.model
 }
 
+# bats test_tags=long
 @test "candidates: files that do not fit together, or cannot be read, are refused" {
     simple
     for files in 'missing line.model times.tsv' 'candidates.svm missing times.tsv' \
@@ -771,6 +782,7 @@ TABLE
     run -1 bash -c 'svm-rank-candidates -q --truth truth.tsv candidates.svm line.model times.tsv >/dev/full'
 }
 
+# bats test_tags=long
 @test "candidates: usage errors" {
     simple
     printf 'A\ta\n' >truth.tsv

@@ -191,7 +191,7 @@ attacked() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "check: rank, samples of the pairs, features of pairs" {
     made rows 42 4 '1 2 3 4' 3
     awk '{ $1 = $1 " qid:" NR % 3 + 1; print }' rows >queries
@@ -212,6 +212,7 @@ attacked() {
     verified rank rows --pairs .3 --seed 9007199254740992
 }
 
+# bats test_tags=long
 @test "check: a sample of the pairs is that of its seed and its share" {
     made rows 20 3 '1 2 3 4' 3
     verified rank rows --pairs .4 --seed 5
@@ -342,7 +343,7 @@ attacked() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "check: smm, every convex formulation and loss, two labels and more, weights" {
     made two 36 12 'a b' 3
     made three 36 12 'a b c' 4
@@ -358,7 +359,7 @@ attacked() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "check: kernels that need not be positive semidefinite are tested" {
     made rows 36 4 'a b c' 3
     sed 's/$/ 5:1/' rows >constant # of which coef0 takes a part
@@ -427,6 +428,7 @@ attacked() {
     verified rank far -t sigmoid -g .0082900045697482435 -r 1e10 -c 1e-4 -l squared-hinge -w 2:487.8
 }
 
+# bats test_tags=long
 @test "check: scaled features, gzip, standard input" {
     made rows 36 4 'a b c' 3
     for scale in std std-center minmax l2 quantile; do
@@ -464,7 +466,7 @@ attacked() {
     attacked smm two -s nuclear --tau .5 --shape 3x1
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "check: bounds of any size are verified, with C down to 1e-305, in every family" {
     made two 20 6 '+1 -1' 3
     made three 20 6 'a b c' 3
@@ -495,6 +497,7 @@ attacked() {
     assert_line --regexp '^primal = [0-9.]*e-299 [.][.] [0-9.]*e-299$'
 }
 
+# bats test_tags=long
 @test "check: a dual is refuted if no near repair of its dual point reaches it, or a primal is smaller" {
     printf '%s\n' '1 1:1472447396184064' '2 1:6594872890884096' 1 '2 1:-0.29' >large
     for options in '-l squared-hinge -c 100' '-l hinge -c 1000' '-l squared-hinge -c 30'; do
@@ -526,6 +529,7 @@ attacked() {
     done
 }
 
+# bats test_tags=long
 @test "check: bounds that are too tight by a little are refuted" {
     made rows 30 3 'a b c' 3
     verified mc rows -c 10 -e .1
@@ -658,7 +662,7 @@ reaches() {
     svm-check rows model proof | grep -qx VERIFIED
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "check: with large coefficients scores in double-double keep the gap small, as svm-check confirms" {
     cd "$tmp"
     unscaled_rows >rows

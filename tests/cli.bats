@@ -143,6 +143,7 @@ Cross Validation err@10'
     assert_equal "$(head -n 1 out | tr '\t' ' ')" 'file query rows pairs pairwise-accuracy kendall-tau spearman queries'
 }
 
+# bats test_tags=long
 @test "cli: lists and ranges have the stated values, costs ascending, each once" {
     local option list column expected
     while read -r option list column expected; do
@@ -235,6 +236,7 @@ END
     assert_output "svm-rank-train: bad:5:1: a NUL byte"
 }
 
+# bats test_tags=long
 @test "cli: a fold file may be gzip, a pipe or standard input, and have long words" {
     awk '{ print NR % 3 }' train.svm >folds
     gzip -k folds
@@ -395,6 +397,7 @@ END
 
 # ---- usage errors ----
 
+# bats test_tags=long
 @test "cli: an error about a mistyped option or choice suggests the closest name" {
     # says ERROR PROGRAM ARGUMENTS: runs it and compares the error
     says() {
@@ -430,6 +433,7 @@ END
     says "'xyz'" svm-rank-train -t xyz train.svm
 }
 
+# bats test_tags=long
 @test "cli: names of choices are accepted in any case, or as an unambiguous prefix" {
     svm-rank-train -q -t polynomial -d 2 train.svm whole >/dev/null
     for word in poly POLY Polynomial polynom 1; do
@@ -449,6 +453,7 @@ END
     misused svm-top-train -s toppus train.svm
 }
 
+# bats test_tags=long
 @test "cli: a program without arguments prints its usage before the error" {
     for program in svm-{rank,top,mc,ml,smm}-{train,predict} svm-check svm-rank-candidates; do
         run -2 --separate-stderr "$program"
@@ -463,6 +468,7 @@ END
     [[ "$stderr" == *$'\n  -c, --cost C            C of the objective\n'* ]]
 }
 
+# bats test_tags=long
 @test "cli: --names writes the comments of rows last, and tabs between fields, in all predictors" {
     printf '%s\n' '1 1:1 2:2 # first one' $'2 1:2 2:1 #\tdocid = X7 foo' '3 1:0 2:-1' $'1 1:1 2:3 # a\tb' >named
     printf 'first one\nX7\n3\na b\n' >names
@@ -560,6 +566,7 @@ assert "note" not in run and len(run["notes"]) >= 1, run'
     assert_equal "$(json '"warnings" in run' j)" False
 }
 
+# bats test_tags=long
 @test "cli: a row that arrives through a pipe is predicted before the next one is sent" {
     svm-rank-train -q train.svm m
     mkfifo rows lines
@@ -586,6 +593,7 @@ assert "note" not in run and len(run["notes"]) >= 1, run'
     [[ "$(<err)" != *swapped* ]] || fail "$(<err)"
 }
 
+# bats test_tags=long
 @test "cli: unknown options and missing arguments are usage errors" {
     for options in '--nosuch' '-Z' '--cost' '-c' '-e' '--kernel=' '-c=' '--quiet=3' '-qZ' '--' \
         '-t' '--pairs' '--log' 'train.svm m extra' 'train.svm m extra more'; do
@@ -705,6 +713,7 @@ assert "note" not in run and len(run["notes"]) >= 1, run'
 END
 }
 
+# bats test_tags=long
 @test "cli: inconsistent combinations of options are usage errors" {
     mkdir empty
     while read -r options; do

@@ -76,6 +76,7 @@ answers() {
     whole 5 svm-mc-train -s cs
 }
 
+# bats test_tags=slow
 @test "cluster: mc with each solver, and with a small gap" {
     classes 300 >data.svm
     answers svm-mc-train 4 1e-7 -c 30
@@ -84,6 +85,7 @@ answers() {
     answers svm-mc-train 3 1e-4 -w 1:7 -B 1
 }
 
+# bats test_tags=slow
 @test "cluster: mc with too many weights for a linear system, and many classes" {
     classes 400 | awk '{ printf "%s", $0; for (j = 0; j < 10; j++) printf " %d:%s", 10 + (NR * 31 + j * 97) % 200 + 200 * j, .3; print "" }' >data.svm
     answers svm-mc-train 3 1e-3 -s ww -B .5
@@ -161,6 +163,7 @@ in_time() {
     in_time svm-ml-train
 }
 
+# bats test_tags=slow
 @test "cluster: mc and ml on real data" {
     real mc/letter.train.svm.gz
     zcat "$real" | sed -n 1,1500p >data.svm

@@ -49,6 +49,7 @@ answers() {
     answers 3 -l 1 --cost-per gain
 }
 
+# bats test_tags=slow
 @test "cluster: conjugate gradients, with more features than a Hessian is formed for" {
     queries 20 12 | awk '{ printf "%s", $0; for (j = 0; j < 30; j++) printf " %d:%s", 10 + NR % 97 + 97 * j, (j + NR) % 3 - .5; print "" }' >data.svm
     # rounding of sums over processes may decide whether one more step of conjugate gradients is taken:
@@ -57,6 +58,7 @@ answers() {
     answers 3 -l 0
 }
 
+# bats test_tags=slow
 @test "cluster: kernel matrices cached as a whole, in part and not at all" {
     queries 50 30 >data.svm
     answers '2 4' -t 2 -g .5

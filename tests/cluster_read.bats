@@ -71,6 +71,7 @@ queries() {
     same_rows number
 }
 
+# bats test_tags=slow
 @test "cluster: a byte order mark is skipped by all processes, plain and gzip" {
     local queries=yes whole
     { printf '\xef\xbb\xbf'; queries; } >file.svm
@@ -109,6 +110,7 @@ queries() {
     same_rows set
 }
 
+# bats test_tags=slow
 @test "cluster: fewer rows than processes, one row, one long line, no final newline" {
     local queries=yes
     printf '1 qid:1 1:1\n2 qid:1 1:2' >file.svm
@@ -129,6 +131,7 @@ queries() {
     same_rows number 3
 }
 
+# bats test_tags=slow
 @test "cluster: the first bad line is reported once, by its number in the file" {
     local line n
     for line in 1 200; do
@@ -143,6 +146,7 @@ queries() {
     grep -q 'bad.svm.gz:200:11: value is not a number' err || fail "$(<err)"
 }
 
+# bats test_tags=slow
 @test "cluster: files without rows, and files that cannot be divided, are refused" {
     : >empty
     printf '# only\n\n' >comments
@@ -172,6 +176,7 @@ queries() {
     grep -q 'query system-3 is in two places' err || fail "$(<err)"
 }
 
+# bats test_tags=slow
 @test "cluster: one file per process, whose number replaces %d" {
     queries 12 >data.svm
     awk '$1 != "#" && $2 ~ /^qid:/ { q = $2; sub(/qid:(system-)?\+?/, "", q); n = int((q - 1) / 4) } { print >"part." n + 0 ".svm" }' data.svm
@@ -201,6 +206,7 @@ queries() {
     cmp plain.model model
 }
 
+# bats test_tags=slow
 @test "cluster: each kind of scaling uses all rows" {
     local scale
     queries >data.svm

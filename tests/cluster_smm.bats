@@ -36,6 +36,7 @@ same() {
     bounds svm-smm-train 3 --shape 3x4 -s nuclear --tau 3 -l 1
 }
 
+# bats test_tags=slow
 @test "cluster: smm with the hinge and many values, which stay distributed" {
     rows 2250 90 | grep -v ^c >data.svm
     same 2 --shape 9x10 -s lowrank -k 1 -c .01
@@ -51,6 +52,7 @@ same() {
     whole 2 svm-smm-train --shape 2x3 -s nuclear -w b:3
 }
 
+# bats test_tags=slow
 @test "cluster: random starts of smm are distributed, and the best is that of one process" {
     rows 60 6 >data.svm
     whole 3 svm-smm-train --shape 2x3 -s lowrank -k 1 --restarts 4
@@ -75,6 +77,7 @@ same() {
     [ -s model ]
 }
 
+# bats test_tags=slow
 @test "cluster: smm with fewer rows than features, and fewer than processes" {
     rows 12 30 >data.svm
     same 3 --shape 5x6 -s svm -l 1 -e 1e-6

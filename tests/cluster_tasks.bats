@@ -25,6 +25,7 @@ unlike() {
     assert_equal "$(<err)" 'svm-rank-train: processes were started with different options or file names: all but --threads and --cache must be the same: try --help'
 }
 
+# bats test_tags=slow
 @test "cluster: processes with different commands are an error, reported once and before they wait" {
     svm-generate ltr --rows 200 --output data.svm
     local train=(svm-rank-train -q data.svm model)
@@ -64,6 +65,7 @@ unlike() {
     ranks 1 "${train[@]}" : -n 1 -wdir "$tmp/other" "${train[@]}" >report
 }
 
+# bats test_tags=slow
 @test "cluster: a pipe that all processes would read is refused before it is opened" {
     mkfifo pipe
     svm-generate ltr --rows 200 --output data.svm

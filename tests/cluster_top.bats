@@ -44,6 +44,7 @@ same() {
     same 3 -s svm -l 1 -B 1 -e 1e-6
 }
 
+# bats test_tags=slow
 @test "cluster: cutting planes, the interior-point fallback, and coordinate descent in rounds" {
     rows 90 >data.svm
     bounds svm-top-train 2 -s toppushk --solver bundle
@@ -65,6 +66,7 @@ same() {
     whole 2 svm-top-train -s svm
 }
 
+# bats test_tags=slow
 @test "cluster: classes and weights are those of all processes, some without rows" {
     rows 9 >data.svm
     same 4 -s toppushk -k 2 -w 1:2.5 -w -1:.7 -e 1e-6
@@ -96,6 +98,7 @@ same() {
     cmp plain.model model
 }
 
+# bats test_tags=slow
 @test "cluster: each process uses the weights of its own rows" {
     rows 90 >data.svm
     awk '{ print NR % 4 / 2 }' data.svm >weights

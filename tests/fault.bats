@@ -2,7 +2,7 @@
 
 load helper
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "fault: after any failing call the outputs are complete or unchanged, and one line states the error" {
     # under the sanitizer the shim is linked into the programs and covers memory and threads; leaks are found
     local share=300

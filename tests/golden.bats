@@ -60,6 +60,7 @@ nearly() {
          END { exit bad || n != FNR }' "$1" "$2"
 }
 
+# bats test_tags=long
 @test "golden: models of rank predict as before" {
     predicts rank
 }
@@ -68,6 +69,7 @@ nearly() {
     predicts top
 }
 
+# bats test_tags=long
 @test "golden: models of mc predict as before" {
     predicts mc
 }
@@ -142,6 +144,7 @@ tells() {
     done
 }
 
+# bats test_tags=long
 @test "golden: the programs of rank report errors as before" {
     tells rank
 }

@@ -38,6 +38,7 @@ accepts() {
 
 # ---- rows ----
 
+# bats test_tags=long
 @test "hostile: labels that are no finite numbers are refused at their line and column 1" {
     for label in 1e400 -1e400 nan NaN inf -inf infinity x 0x10 1e 1e+ . - + -- 1.2.3 1,2 1x '1 2'; do
         refuses 1 "$label 1:1\n2 1:2\n"
@@ -98,6 +99,7 @@ accepts() {
     refuses 1 '1 1:1 qid:1\n2 qid:1 1:2\n'
 }
 
+# bats test_tags=long
 @test "hostile: any word is a qid, and equal numbers are one" {
     for qid in 18446744073709551615 9223372036854775808 99999999999999999999999 -1 x 1.5 1x + . a:b '"' \
         "$(head -c 100000 /dev/zero | tr '\0' q)"; do
@@ -410,7 +412,7 @@ accepts() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "hostile: with costs so small that products underflow, no bound is false" {
     printf '%s 1:1 2:.5\n%s 1:-1 2:.3\n%s 1:.2 2:-1\n%s 1:.8 2:.7\n%s 1:-.6\n%s 2:-2\n' 1 2 3 1 2 3 >three.svm
     sed 's/^1/+1/; s/^[23]/-1/' three.svm >two.svm

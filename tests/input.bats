@@ -33,6 +33,7 @@ refuses() {
     unit common/data/scale
 }
 
+# bats test_tags=long
 @test "data: dense in place, subsets, parts, names" {
     unit common/data/data
     unit common/data/indices
@@ -48,11 +49,12 @@ refuses() {
     assert_output --partial 'ok: rows are dense until one is not'
 }
 
+# bats test_tags=long
 @test "input: processes read each line once, and report an error by its line in the file" {
     unit common/data/input_part "$tmp/file"
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "input: byte ranges of random files, plain and gzip, add up to the files, with whole queries" {
     unit common/data/byte_range "$tmp/random"
 }
@@ -135,6 +137,7 @@ refuses() {
     refuses '1 0:1 0:2\n' "1:7: index is 0 (indices count from 1): '0:2'" number precomputed
 }
 
+# bats test_tags=long
 @test "input: labels that are wrong" {
     refuses 'x 1:1\n' "1:1: label is not a number: 'x'"
     refuses '1\n\n1x 1:1\n' "3:2: junk after the label: 'x'"
@@ -161,6 +164,7 @@ refuses() {
     refuses '1 1:1 qid:1\n' "1:7: qid stands behind a feature: 'qid:1'"
 }
 
+# bats test_tags=long
 @test "input: an index that is wrong" {
     refuses '1 0:1\n' "1:3: index is 0 (indices count from 1): '0:1' (if indices count from 0: tools/convert \
 --zero-based; if this is 0:serial: train with -t precomputed)"
@@ -176,6 +180,7 @@ refuses() {
     reads '1 4294967295:1\n' $'1 rows, 4294967295 features, sparse\n1 4294967295:1'
 }
 
+# bats test_tags=long
 @test "input: a value that is wrong" {
     refuses '1 1:\n' '1:5: value is missing: end of the row'
     refuses '1 1: 2\n' "1:5: value is missing: ' 2'"
@@ -315,6 +320,7 @@ header() {
     printf '1 1:2\n2 1:3\n' | gzip -n | tail -c +11
 }
 
+# bats test_tags=long
 @test "input: every field of a gzip header is read, and invalid headers are refused" {
     for header in '0 ' '1 ' '4 \5\0abcde' '10 name\0' '20 comment\0' '30 n\0c\0' \
         '34 \0\0n\0c\0' '2 \247\167'; do
@@ -337,6 +343,7 @@ header() {
     done
 }
 
+# bats test_tags=long
 @test "input: gzip data that is truncated, damaged or followed by junk is refused" {
     awk 'BEGIN { srand(1); for (i = 0; i < 3000; i++) print i, "1:" rand() }' | gzip >whole.gz
     size=$(wc -c <whole.gz)
@@ -417,6 +424,7 @@ marked() {
     svm-check <(marked matrix.svm) <(marked model) <(marked proof) | grep -q VERIFIED
 }
 
+# bats test_tags=long
 @test "input: files of other compressors are named with the pipe that reads them; UTF-16 is named" {
     # of each only the first bytes, and then bytes that are no text
     while read -r what command bytes; do
@@ -546,7 +554,7 @@ FEATURES LABELS: tools/convert --from xmc)"
     assert_output "pipe:1000001:5: value is not a number: 'x'"
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "input: a stream of any length takes the same memory" {
     sanitized && skip 'limits on memory do not go with the sanitizer'
     streamed() {

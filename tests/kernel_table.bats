@@ -49,7 +49,7 @@ precomputed() {
             } }' "$3" ${4+"$4"}
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "kernel table: laplacian and rational equal their precomputed matrix in every family, dense and sparse, with signs" {
     for pair in rank:laplacian mc:laplacian top:laplacian ml:laplacian rank:rational mc:rational top:rational ml:rational; do
         family=${pair%:*} kernel=${pair#*:}
@@ -108,6 +108,7 @@ precomputed() {
     done
 }
 
+# bats test_tags=long
 @test "kernel table: doc/mathematics has the formula of each, --help its name with each of its parameters" {
     rows rank 20 7 | sed 's/:-/:/g' >train.svm
     mapfile -t names < <(svm-rank-train --help | awk '/--kernel K/ { on = 1; next }

@@ -19,6 +19,7 @@ setup() {
     awk '!/^#/ { print n < 4 ? 1 : 2 + int(n / 2) % 2; n++ }' all.svm >folds
 }
 
+# bats test_tags=long
 @test "labels: a weight for one that no training row has is a usage error, in every family" {
     for family in mc smm top; do
         run -2 "svm-$family-train" -q -w 5:2 all.svm m
@@ -143,6 +144,7 @@ respell() {
     done
 }
 
+# bats test_tags=long
 @test "labels: labels of a test file that the model does not have are reported" {
     sed '1d; s/ qid:[0-9]*//; s/^7/1/' all.svm >known.svm
     sed '1,10s/^1/one/; 11,12s/^[01] /2 /' known.svm >some.svm
@@ -185,6 +187,7 @@ respell() {
     within "$rate" 0 90
 }
 
+# bats test_tags=long
 @test "labels: a predictor warns if all rows have one score, and only then" {
     for family in top mc smm ml rank; do
         case $family in

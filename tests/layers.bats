@@ -35,6 +35,7 @@ keeps() {
     assert_success
 }
 
+# bats test_tags=long
 @test "layers: an include that points upward is found" {
     while read -r file path; do
         breaks "$file" "#include \"$path\"" \
@@ -80,6 +81,7 @@ END
         'includes error.h: not a path from the top folder to a known module'
 }
 
+# bats test_tags=long
 @test "layers: double-double arithmetic in a file that may be contracted is found" {
     breaks fit/certify.c '#include "common/double_double/dd.h"' \
         'includes common/double_double/dd.h: only files named *_dd.c are compiled without contraction'
@@ -87,6 +89,7 @@ END
     keeps fit/certify.c '#include "common/double_double/type.h"'
 }
 
+# bats test_tags=long
 @test "layers: includes that point down are kept, and tests may include all" {
     while read -r file path; do
         keeps "$file" "#include \"$path\""
@@ -120,6 +123,7 @@ built() {
     run "$root/tests/layers" house
 }
 
+# bats test_tags=long
 @test "layers: a symbol of a module that may not be used is found, however it was declared" {
     local error='int driver_run(void); int error_set(void) { return driver_run(); }'
     local run='int error_set(void); int driver_run(void) { return error_set(); }'
@@ -135,6 +139,7 @@ built() {
     refute_output
 }
 
+# bats test_tags=long
 @test "layers: without a build, or with objects of sources that are gone, includes alone are checked" {
     of common/base/error.c 'int x;'
     assert_success
@@ -148,12 +153,14 @@ built() {
     refute_output
 }
 
+# bats test_tags=long
 @test "layers: a file in no module is found" {
     for file in common/error.c solvers/fit.c solvers/svm/svm.c loose.c svm-mc.h; do
         breaks $file 'int x;' 'is in no known module'
     done
 }
 
+# bats test_tags=long
 @test "layers: a program that is more than its includes and one call is found" {
     local includes=$'#include "driver/program.h"\n#include "families/shared/tables.h"\n\n/* The trainer. */'
     local call=$'int main(int argc, char **argv) {\n    return program_train(argc, argv, &mc_family);\n}'
@@ -167,7 +174,7 @@ built() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "layers: code that ends the program, prints or handles signals is refused outside driver/program.c" {
     for code in 'exit(1);' 'if (x) _exit(1);' 'abort();' 'perror("x");' 'fprintf(stderr, "x");' \
         'fputs("x", stdout);' 'FILE *f = stderr;' 'sigaction(SIGINT, &a, NULL);'; do
@@ -187,12 +194,14 @@ built() {
     keeps driver/signals.c 'sigaction(SIGINT, &a, NULL);'
 }
 
+# bats test_tags=long
 @test "layers: a solver that opens files is found" {
     breaks families/mc/solver/mc.c 'f = fopen(path, "r");' 'fopen in a solver'
     breaks families/mc/solver/mc.c 'output_open(&o, "-", &err);' 'output_open in a solver'
     keeps common/data/source.c 'f = fopen(path, "r");'
 }
 
+# bats test_tags=long
 @test "layers: comments and strings do not count, and what only looks alike does not" {
     keeps common/base/error.c '/* exit(1); "
 abort(); // " */ int exits = snprintf(x, "exit(1); \" abort();"), y = "/*"[0], q = '"'\"'"';

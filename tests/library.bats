@@ -56,6 +56,7 @@ compiled() {
     unit library/beside
 }
 
+# bats test_tags=long
 @test "library: candidates in arrays are ranked as by svm-rank-candidates, byte for byte" {
     local options words arguments
     # two runs, equal times, a feature without a time, candidates without a score, maps for one run or both

@@ -17,6 +17,7 @@ programs() {
     done
 }
 
+# bats test_tags=long
 @test "manual: the lists of the reference and of the manual pages equal --help" {
     command -v python3 >/dev/null || skip 'no python3'
     cp -r "$root/doc" "$tmp"
@@ -27,6 +28,7 @@ programs() {
     done
 }
 
+# bats test_tags=long
 @test "manual: a changed option in the reference or in a page is found and corrected" {
     command -v python3 >/dev/null || skip 'no python3'
     cp -r "$root/doc" "$tmp"

@@ -44,6 +44,7 @@ ratio() {
 }
 
 # The kernel x'z on three features: three landmarks span all functions.
+# bats test_tags=long
 @test "max-sv: landmarks that span the features lose nothing, and no more are used" {
     some_rows 60 >rows
     for family in top rank mc; do
@@ -92,6 +93,7 @@ ratio() {
     done
 }
 
+# bats test_tags=long
 @test "max-sv: fewer support vectors, a larger primal, a gap of the full problem, and exit 0" {
     some_rows 80 >rows
     for family in top rank mc; do
@@ -113,6 +115,7 @@ ratio() {
     done
 }
 
+# bats test_tags=long
 @test "max-sv: threads change no byte, the seed chooses the landmarks" {
     some_rows 80 >rows
     for family in top rank mc; do
@@ -124,6 +127,7 @@ ratio() {
     done
 }
 
+# bats test_tags=long
 @test "max-sv: a precomputed matrix gives the scores of the kernel" {
     some_rows 30 >rows
     awk '{ for (f = 1; f <= 3; f++) { split($(f + 2), p, ":"); x[NR, f] = p[2] } y[NR] = $1 " " $2 }
@@ -161,6 +165,7 @@ ratio() {
     diff <(timeless table) <(timeless again)
 }
 
+# bats test_tags=long
 @test "max-sv: thresholds, probabilities and targets are those of the smaller model" {
     some_rows 80 >rows
     family=top

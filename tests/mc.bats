@@ -231,7 +231,7 @@ far_groups() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: all solvers of a formulation have bounds that contain the same optimum" {
     for s in $formulations; do
         for bias in 0 1; do
@@ -289,7 +289,7 @@ far_groups() {
     assert_equal "$(predict many.svm a)" "$(svm-mc-predict -q -j 2 many.svm b)"
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: fits reach the gap where coordinate descent converges slowly: huge costs, units, equal rows" {
     rows 40 3 3 5 >set.svm
     # features in units of their own, rows that are equal, one row with two labels
@@ -430,7 +430,7 @@ far_groups() {
     assert_equal "$(predict two.svm m | sort -u | tr '\n' ' ')" '1 2 '
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "mc: four thousand classes need little more memory than W" {
     sanitized && skip 'the sanitizer has its own memory'
     awk 'BEGIN { for (i = 1; i <= 16000; i++) {
@@ -510,6 +510,7 @@ far_groups() {
 
 # ---- probabilities and scores ----
 
+# bats test_tags=long
 @test "mc: probabilities sum to one, and the predicted label has the largest" {
     for t in linear rbf; do
         train -b 1 -t $t -g 0.5 three.svm m
@@ -673,6 +674,7 @@ peer() {
     cmp ours theirs
 }
 
+# bats test_tags=long
 @test "mc: models that cannot be exported or imported are refused" {
     sed 's/^1 /a /' three.svm >words.svm
     run -2 svm-mc-train -q --liblinear exported words.svm m
@@ -782,6 +784,7 @@ peer() {
     within "$(metric accuracy metrics)" 0.6 1
 }
 
+# bats test_tags=long
 @test "mc: fits with indefinite kernels end soon, and say so" {
     rows 30 3 3 1 >plain.svm
     for formulation in ww cs llw mmr ats ova; do

@@ -283,7 +283,7 @@ unproven() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "messages: proofs and models that svm-check cannot verify" {
     unproven mc -s ww -B 1 <<'END'
 s/^formulation .*/formulation new/||not a formulation with a proof: 'new'

@@ -179,7 +179,7 @@ mixed_units() {
     }'
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "ml: features in mixed units, large and small C, both losses and all biases reach their gap" {
     mixed_units >mixed
     for options in '' '-B 10' '--free-bias'; do
@@ -309,6 +309,7 @@ sets() {
           print set }'
 }
 
+# bats test_tags=long
 @test "ml: every threshold is stored in the model and gives its label sets" {
     generate ml --rows 500 --features 200 --labels 10 --test 0.4 --output set
     for threshold in ew global scut zero top:3; do
@@ -434,7 +435,7 @@ END_OF_PYTHON
 
 # ---- sweeps and folds ----
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "ml: cross-validation gives what training and predicting by hand give, scaling included" {
     generate ml --rows 300 --features 60 --labels 12 --output set
     awk '{ print NR % 3 }' set >folds
@@ -627,6 +628,7 @@ END
     done
 }
 
+# bats test_tags=long
 @test "ml: costs so small that 1 / (2 lambda) overflows" {
     printf '%s 1:%s\n' 1,2 1 2 -1 3 .5 >tiny.svm
     for options in '' '-t rbf' '-B 1' '--solver interior'; do

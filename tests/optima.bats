@@ -80,7 +80,7 @@ caught() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "optima: programs that lie of wide trials are found out" {
     wide
     # shellcheck disable=SC2016 # expanded by the liar
@@ -101,7 +101,7 @@ caught() {
     }
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "optima: programs that lie are found out" {
     # shellcheck disable=SC2016 # expanded by the liar
     {

@@ -20,6 +20,7 @@ clashes() {
     holds . "${kept[@]}"
 }
 
+# bats test_tags=long
 @test "outputs: no output may replace an input" {
     awk 'BEGIN { for (i = 0; i < 60; i++) print i % 3, "1:" i % 3 + i / 60, "2:" i % 7 }' >A
     svm-mc-train -q A m >/dev/null
@@ -77,6 +78,7 @@ clashes() {
     assert_success
 }
 
+# bats test_tags=long
 @test "outputs: an open descriptor is written from the file's beginning, or at its end if it appends" {
     train small.svm model
     svm-rank-predict -q small.svm model >scores
@@ -173,6 +175,7 @@ END
 
 # ---- permissions ----
 
+# bats test_tags=long
 @test "outputs: only the permission bits of a replaced file are kept" {
     train small.svm model
     for mode in 6777 4755 2750 1666 660 600 444 0; do
@@ -280,6 +283,7 @@ END
 
 # ---- disks ----
 
+# bats test_tags=long
 @test "outputs: a full disk is an error for model, predictions, log and stdout" {
     [ -c /dev/full ] || skip 'no /dev/full'
     train small.svm model
@@ -306,6 +310,7 @@ END
     assert_equal "$status" 1
 }
 
+# bats test_tags=long
 @test "outputs: if no file can be created, nothing is trained and one line says so" {
     train small.svm model
     for target in small.svm/model missing/model . /proc/model /proc/self/model; do
@@ -418,6 +423,7 @@ keeps() {
     holds work model
 }
 
+# bats test_tags=long
 @test "outputs: if one of several outputs fails, all old files stay" {
     mkdir work
     awk 'NR % 2 { print "+1 1:" NR } !(NR % 2) { print "-1 1:" -NR " 2:1" }' <(seq 40) >two.svm

@@ -87,6 +87,7 @@ made() {
     assert_equal $n 2
 }
 
+# bats test_tags=long
 @test "packaging: each folder of an installation can be chosen" {
     local folders=(PREFIX=/p BINDIR=/b LIBDIR=/l INCLUDEDIR=/i MANDIR=/m DOCDIR=/d PKGDATADIR=/k
         BASHCOMPDIR=/c ZSHCOMPDIR=/z PYTHONDIR=/y)
@@ -109,6 +110,7 @@ made() {
     assert_output --regexp "^-I$tmp/moved/include -L$tmp/moved/lib -ldualsvm *$"
 }
 
+# bats test_tags=long
 @test "packaging: CPPFLAGS, CFLAGS and LDFLAGS reach the compiler, and its refusal is reported" {
     sources copy
     cd copy || exit 1
@@ -141,6 +143,7 @@ made() {
     any/tests/unit/common/kernel/kernel_dd
 }
 
+# bats test_tags=long,slow
 @test "packaging: a build that contracts or reorders double-double arithmetic issues no certificate" {
     quick && skip 'it links objects without sanitizers: the plain build does it'
     local object=common/double_double/exactness_dd.o flags build
@@ -217,7 +220,7 @@ made() {
     assert_not_exists "$tmp/apt.log"
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "packaging: a build does not depend on its folder" {
     for folder in one 'two/deeper'; do
         sources "$folder"

@@ -147,6 +147,7 @@ setup() {
     within "$(header gap strict.model)" 1e-9 1 # the model is there, with its true gap
 }
 
+# bats test_tags=long
 @test "pipeline: reaching a limit prints a warning, and the model has its true gap" {
     for options in '' '-l squared-hinge' '-t 2' '-t 2 -l squared-hinge' '--solver fw'; do
         rm -f limited.model
@@ -224,6 +225,7 @@ setup() {
 
 # ---- cross-validation ----
 
+# bats test_tags=long
 @test "pipeline: -v with a fold file gives the result of separate fits to the folds" {
     awk '{ split($2, q, ":"); print q[2] % 3 + 1 }' small.svm >folds
     for options in '-t 2 -g .3 -c 4' '-c 1 -l squared-hinge'; do
@@ -305,6 +307,7 @@ point_of() {
     [ -n "$point" ] || fail "no point C $2 gamma $3 in: $(<"$1")"
 }
 
+# bats test_tags=long
 @test "pipeline: a sweep with a model file trains its best point" {
     rows 40 4 5 3 >valid.svm # the same weights: the seed is the same
     svm-rank-train -q --validate valid.svm -e 1e-6 -c .01,.1,1,10 small.svm best.model >out 2>err

@@ -53,7 +53,7 @@ passes() {
     passes test_files.py
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "python: fits end on signals, run concurrently, leak no memory, and need neither scikit-learn nor scipy" {
     sanitized && skip 'sanitizers keep memory'
     passes test_fit.py

@@ -74,7 +74,7 @@ every() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: the polynomial kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 1 -d 3 -g .5 -r 1
@@ -93,7 +93,7 @@ every() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: the tanimoto kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 5
@@ -102,7 +102,7 @@ every() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: the minmax kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 6
@@ -111,7 +111,7 @@ every() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: the laplacian kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 7 -g .7
@@ -120,6 +120,7 @@ every() {
     done
 }
 
+# bats test_tags=long
 @test "rank: a precomputed kernel matrix gives the fit of the kernel" {
     precomputed graded.svm >kernel.svm
     for cost in .1 10; do
@@ -138,6 +139,7 @@ every() {
     agree kernel linear 2e-3
 }
 
+# bats test_tags=long
 @test "rank: kernels and losses are chosen by LIBSVM's number or by name" {
     local -a names=(linear polynomial rbf sigmoid precomputed tanimoto minmax laplacian)
     for number in 0 1 2 5 6 7; do
@@ -255,7 +257,7 @@ every() {
     done
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "rank: a fit to a gap below rounding errors ends, with a gap near them" {
     n=90
     quick && n=60
@@ -310,7 +312,7 @@ every() {
 
 # ---- preferences ----
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: a window of ranks keeps the pairs within it" {
     for window in 1:1 1:2 2:inf 2:3 3:3 1:inf; do
         every 1 hinge 1e-5 -- --rank-gap $window
@@ -334,6 +336,7 @@ every() {
     unit families/rank/solver/grades
 }
 
+# bats test_tags=long
 @test "rank: --cost-per ndcg weights a pair by the loss of NDCG if its rows swap" {
     sed 's/^0/-3/' graded.svm >below.svm # below 0 is 0
     for loss in hinge squared-hinge; do
@@ -351,6 +354,7 @@ every() {
     assert_failure
 }
 
+# bats test_tags=long
 @test "rank: --cost-per gain weights a pair by the difference of its gains" {
     for loss in hinge squared-hinge; do
         oracle graded.svm -c .3 -l $loss --cost-per gain --rank-gap 1:2
@@ -373,6 +377,7 @@ means() {
         { for (f = 1; f <= 3; f++) $0 = $0 sprintf(" %d:%.17g", f + 3, sum[$2, f] / n[$2]); print }' "$1" "$1"
 }
 
+# bats test_tags=long
 @test "rank: features of queries are the means of their rows, in training, folds and prediction" {
     awk 'BEGIN { seed = 9; for (i = 0; i < 90; i++) { line = i % 7 % 3 " qid:" i % 9 + 1
         for (f = 1; f <= 3; f++) { seed = (seed * 16807) % 2147483647
@@ -468,6 +473,7 @@ scale_queries() { # FILE minmax|std
     done
 }
 
+# bats test_tags=long
 @test "rank: --cost-per ndcg of two grades is one weight for each query" {
     awk '{ $1 = ($1 > 2) * 3; print }' graded.svm >two.svm
     # gains 2^3 - 1 and 0 cancel: with r of n rows relevant, the weight is the mean discount of the first
@@ -529,6 +535,7 @@ scale_queries() { # FILE minmax|std
     agree weighted twice 1e-4
 }
 
+# bats test_tags=long
 @test "rank: a share of the pairs depends on the seed alone" {
     rows 300 4 4 6 >medium.svm
     train --pairs .2 medium.svm one.model
@@ -645,6 +652,7 @@ model's order \\(chance: 0\\.50\\), so it contradicts the other queries: train i
     agree plain constant 1e-4
 }
 
+# bats test_tags=long
 @test "rank: sparse and dense rows of the same values give the same fit" {
     awk '{ line = $1 " " $2; delete x; for (f = 3; f <= NF; f++) { split($f, v, ":"); x[v[1]] = v[2] }
            for (f = 1; f <= 4; f++) line = line " " f ":" x[f] + 0; print line }' graded.svm >full.svm
@@ -805,6 +813,7 @@ large() {
     done
 }
 
+# bats test_tags=long
 @test "rank: alpha of equal preferences is divided exactly among their pairs" {
     # 30 rows three times in two queries, counts to 1200, degree 3: coefficients of 10^9 cancel to
     # |A'alpha|^2 of 10^7; parts with an error in the last digit were refuted by svm-check, and
@@ -890,6 +899,7 @@ large() {
     done
 }
 
+# bats test_tags=long
 @test "rank: the primal recovered from the dual is the lowest of all iterations" {
     large 60 1 10 1 >separable
     train -q --strict -t 1 -d 2 -c 1e4 -e 1e-5 separable model

@@ -76,6 +76,7 @@ setup() {
     within "$(metric err@1000 metrics)" .46199 .46220
 }
 
+# bats test_tags=long
 @test "rank: labels that are not grades have no measures of grades without a threshold" {
     printf '%s\n' '2 1:2' '1 1:1' >two.svm
     train two.svm model
@@ -190,6 +191,7 @@ setup() {
     predict test.svm plain.model | cmp - scores
 }
 
+# bats test_tags=long
 @test "rank: a model read from a pipe predicts the same bits as the file" {
     for options in '-t 2 -g .37' '-l squared-hinge' '-t 1 -d 2 -r .1' '--scale std -t 2'; do
         { svm-rank-train -q $options real.svm - >piped.model
@@ -203,6 +205,7 @@ setup() {
 
 # ---- exports ----
 
+# bats test_tags=long
 @test "rank: an exported LIBSVM model gives the same scores in svm-predict" {
     command -v svm-predict >/dev/null || skip 'svm-predict is not installed'
     for options in '-t 0' '-t 1 -d 2 -g .5 -r 1' '-t 2 -g .3' '-t 0 -l squared-hinge'; do
@@ -274,6 +277,7 @@ print(*("%.12f" % value for value in sums))
 END
 }
 
+# bats test_tags=long
 @test "rank: --trec writes a run whose measures by trec_eval's definitions are the reported ones" {
     command -v python3 >/dev/null || skip 'python3 is not installed'
     # 60 rows of 6 queries, one without a relevant row; names of all kinds
@@ -367,6 +371,7 @@ END
     cut -f3 pairs | cmp - <(cut -d' ' -f3 numbers)
 }
 
+# bats test_tags=long
 @test "rank: words as qids give the same queries as numbers" {
     rows 60 4 5 11 >numbers.svm
     awk '{ split($2, q, ":"); $2 = "qid:" substr("abcdefghij", q[2] % 10 + 1, 1) "-" q[2]; print }' \
@@ -391,6 +396,7 @@ END
 
 # ---- targets ----
 
+# bats test_tags=long
 @test "rank: --targets 1 turns scores into labels, query by query" {
     generate rank --systems 3 --molecules 150 --features 60 --output times.svm
     train -t minmax --targets 1 times.svm m
@@ -439,6 +445,7 @@ labels, the first of query new: --standards FILE with labelled rows of the query
     awk '$3 < 0 { n++ } END { if (!n) exit 1 }' one_width
 }
 
+# bats test_tags=long
 @test "rank: --header, --digits and tabs make tables of predictions" {
     generate rank --systems 2 --molecules 60 --features 30 --output times.svm
     train -t minmax --targets 1 times.svm m
@@ -464,6 +471,7 @@ labels, the first of query new: --standards FILE with labelled rows of the query
     run -2 svm-rank-predict -q --digits 0 times.svm m
 }
 
+# bats test_tags=long
 @test "rank: intervals are wide where labels spread, hold nine of ten there, and are cut at 0 only then" {
     # scores 0 to 4: labels spread ten times as much around the upper half
     awk 'BEGIN { srand(7); for (i = 0; i < 1600; i++) { x = 4 * rand()
@@ -511,6 +519,7 @@ labels, the first of query new: --standards FILE with labelled rows of the query
     within "$(awk '{ n++; in_it += $3 <= $5 && $5 <= $4 } END { print in_it / n }' all)" .88 .92
 }
 
+# bats test_tags=long
 @test "rank: --standards fits a map to a query that the model does not know" {
     generate rank --systems 4 --molecules 300 --features 60 --output all.svm
     grep -v ' qid:4 ' all.svm >known.svm
@@ -567,6 +576,7 @@ labelled rows of their query tell how they scatter"
     assert_output --partial 'different rows cannot make 5 folds'
 }
 
+# bats test_tags=long
 @test "rank: malformed lines of targets in a model are refused" {
     generate rank --systems 2 --molecules 60 --features 30 --output times.svm
     svm-rank-train -q --targets 1 times.svm m >/dev/null

@@ -39,6 +39,7 @@ set_up() {
         run "$root/tools/setup" "$@"
 }
 
+# bats test_tags=long
 @test "setup: if nothing is missing, nothing is printed or installed" {
     fake apt-get 'echo called >>apt.log'
     set_up build
@@ -50,6 +51,7 @@ set_up() {
     assert_file_not_exist apt.log
 }
 
+# bats test_tags=long
 @test "setup: missing packages are installed by apt-get, with the reasons" {
     echo stdio.h >headers
     fake apt-get 'echo "$*" >>apt.log; [ "$1" = update ] || printf "cblas.h\nzlib.h\n" >>headers'
@@ -60,6 +62,7 @@ set_up() {
     assert_file_contains apt.log 'install .* libopenblas-dev zlib1g-dev$'
 }
 
+# bats test_tags=long
 @test "setup: the tests ask for ISA-L where it exists; a build never needs it" {
     sed -i /isa-l/d headers
     fake apt-get 'echo "$*" >>apt.log; [ "$1" = update ] || echo isa-l/igzip_lib.h >>headers'
@@ -77,6 +80,7 @@ set_up() {
     assert_file_contains apt.log 'install .* libisal-dev$'
 }
 
+# bats test_tags=long
 @test "setup: only the tests ask for MPFR" {
     sed -i /mpfr/d headers
     fake apt-get 'echo "$*" >>apt.log; [ "$1" = update ] || echo mpfr.h >>headers'
@@ -89,6 +93,7 @@ set_up() {
     assert_file_contains apt.log 'install .* libmpfr-dev$'
 }
 
+# bats test_tags=long
 @test "setup: an installation that fails or installs nothing stops the run" {
     echo stdio.h >headers
     fake apt-get '[ "$1" = update ]'
@@ -99,6 +104,7 @@ set_up() {
     assert_failure 1
 }
 
+# bats test_tags=long
 @test "setup: lint needs its tools, and no compiler" {
     rm tools/cc
     fake shellcheck ':'
@@ -118,6 +124,7 @@ set_up() {
     assert_failure 2
 }
 
+# bats test_tags=long
 @test "setup: without apt-get the packages are only named" {
     rm tools/bats
     set_up test
@@ -128,6 +135,7 @@ set_up() {
     assert_success
 }
 
+# bats test_tags=long
 @test "setup: without root it uses sudo, and without sudo it refers to an administrator" {
     echo 1000 >id
     rm tools/bats
@@ -143,6 +151,7 @@ set_up() {
     assert_file_contains sudo.log 'apt-get install .* bats$'
 }
 
+# bats test_tags=long
 @test "setup: a build with MPI needs its compiler, its tests need mpirun, and other builds need neither" {
     fake gcc ':'
     MPI=1 CC=mpicc set_up --check build
@@ -164,6 +173,7 @@ set_up() {
     refute_output
 }
 
+# bats test_tags=long
 @test "setup: plain make names missing packages and installs nothing" {
     echo stdio.h >headers
     fake apt-get 'echo called >>apt.log'
@@ -186,6 +196,7 @@ closing() {
     echo "${lines[-1]}"
 }
 
+# bats test_tags=long
 @test "run: the last line counts passed, failed and skipped tests" {
     printf '@test "a" {\n true\n}\n@test "b" {\n skip no\n}\n' >suite.bats
     assert_equal "$(closing)" '1 passed, 0 failed, 1 skipped'
@@ -199,6 +210,7 @@ closing() {
     assert_success
 }
 
+# bats test_tags=long
 @test "run: a file that Bats cannot run counts as failed" {
     printf '@test "a" {\n true\n}\n}\n' >suite.bats
     run_suite
@@ -206,6 +218,7 @@ closing() {
     assert_line --regexp '^[0-9]+ passed, [1-9][0-9]* failed$'
 }
 
+# bats test_tags=long
 @test "run: every program of tests/unit is run by a Bats file" {
     cd "$root/tests" || exit 1
     find unit -name '*.c' | sed 's|^unit/||; s|\.c$||' | while IFS= read -r program; do
@@ -230,6 +243,7 @@ ci() {
     PATH=$tmp/ci:$PATH run "$root/.ci/run"
 }
 
+# bats test_tags=long
 @test "ci: the last line counts lint, the tests, those under the sanitizers of gcc and clang, and those with MPI" {
     ci '5 passed, 0 failed' '100 passed, 0 failed, 2 skipped' '90 passed, 0 failed, 12 skipped' \
         '8 passed, 0 failed' '7 passed, 0 failed'
@@ -247,6 +261,7 @@ ci() {
     assert_equal "${lines[-1]}" '206 passed, 4 failed'
 }
 
+# bats test_tags=long
 @test "ci: a run that ends without its last line counts as failed" {
     ci '' '100 passed, 0 failed' '90 passed, 0 failed' '8 passed, 0 failed' '7 passed, 0 failed'
     assert_failure
@@ -256,6 +271,7 @@ ci() {
     assert_equal "${lines[-1]}" '5 passed, 4 failed'
 }
 
+# bats test_tags=long
 @test "ci: without clang its sanitizers are skipped with a message" {
     mkdir none
     printf '#!/bin/sh\nexit 1\n' >none/clang

@@ -101,6 +101,7 @@ project() {
     done
 }
 
+# bats test_tags=long
 @test "smm: lowrank reaches the best known objectives from its default start" {
     local row
     for row in 100:3.68 200:16.9 400:60.04 800:210.8; do
@@ -260,6 +261,7 @@ project() {
     [ "$last" -lt 5 ]
 }
 
+# bats test_tags=long
 @test "smm: a sweep reports the mean rank of the folds' matrices" {
     generate smm --rows 120 --height 6 --width 5 --rank 2 >data.svm
     grep '^#' data.svm | tee one two >/dev/null
@@ -299,7 +301,7 @@ mixed_units() {
     }'
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "smm: cells in units from 1e-3 to 1e9 and C from 1e-4 to 1e6 reach their gap" {
     mixed_units >mixed.svm
     for loss in hinge squared-hinge; do
@@ -332,6 +334,7 @@ mixed_units() {
     done
 }
 
+# bats test_tags=long
 @test "smm: cells of all sizes from 1e-9 to 1e11, whose sums in double lose the dual bound, reach their gap" {
     for seed in 10 46 54; do
         awk -v seed=$seed 'BEGIN { x = seed * 7919 % 65521; print "# matrix 2 3"

@@ -27,6 +27,7 @@ same() {
     cmp <(without_seconds "$1") <(without_seconds "$2") || fail "$(diff "$1" "$2" | head -5)"
 }
 
+# bats test_tags=long
 @test "sweep: every parameter of the formulation and the kernel is a column, in every family" {
     while IFS='|' read -r family options file columns; do
         svm-$family-train -v 3 $options $file >table 2>err
@@ -64,6 +65,7 @@ END
     cmp model other
 }
 
+# bats test_tags=long
 @test "sweep: the mean and the standard deviation are those of the folds" {
     awk '{ print NR % 4 }' two.svm >folds
     svm-mc-train -q --fold-file folds -c 1:1:x2 two.svm >table 2>/dev/null
@@ -217,6 +219,7 @@ END
     same empty whole
 }
 
+# bats test_tags=long
 @test "sweep: options without effect on some formulations are ignored there, with a note" {
     run -0 --separate-stderr svm-top-train -v 3 -s toppush,tau-fpl,svm --tau .1,.2 -c 1,2 two.svm
     grep -qx 'svm-top-train: note: --tau is not for formulation toppush, svm: it is ignored there' <<<"$stderr"
@@ -304,6 +307,7 @@ END
     assert_output --partial 'table: cannot write: File too large'
 }
 
+# bats test_tags=long
 @test "sweep: unconverged points of --resume count as in the run that made them" {
     local options='-v 3 -c .01,100 -e 1e-6 --max-iter 3 --strict'
     run -3 --separate-stderr svm-rank-train -q $options --resume table set.svm
@@ -333,6 +337,7 @@ smm -s lowrank -c .1,1 matrices.svm
 END
 }
 
+# bats test_tags=long
 @test "sweep: a table for --resume may have CRLF, blank lines, and an incomplete row before a header" {
     local options='-q -v 3 -c 1,2,4,8'
     svm-rank-train $options --resume table set.svm >whole 2>/dev/null

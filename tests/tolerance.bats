@@ -68,7 +68,7 @@ descends() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "tolerance: mc, with kernels: a smaller gap never gives a larger primal" {
     scattered mc 1 >rows
     for formulation in ww cs llw adm atm ats mmr ova; do
@@ -99,7 +99,7 @@ descends() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "tolerance: smm: a smaller gap never gives a larger primal" {
     for seed in 1 2 3; do
         scattered smm $seed >rows

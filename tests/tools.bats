@@ -37,7 +37,7 @@ END
     echo 'differs A C' | cmp - differs
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "tools/compare: q equals the published table for two to ten methods (Demsar 2006, table 5)" {
     for row in '0.05 1.960 2.344 2.569 2.728 2.850 2.948 3.031 3.102 3.164' \
         '0.1 1.645 2.052 2.291 2.459 2.589 2.693 2.780 2.855 2.920'; do
@@ -97,7 +97,7 @@ END
     compare equal | grep -qx 'friedman-chi2 0.0000'
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "tools/compare: sign test, Wilcoxon's and the randomisation test of two methods, computed by hand" {
     # differences 3 -1 2 4 0: signed ranks of 1 2 3 4 are +9 -1; P(sum <= 1) = 2/16, twice .25
     # signs: 3 of 4; P(<= 1 of 4) = 5/16, twice .625; of the 16 sums of +-1 +-2 +-3 +-4, 4 are at least 8 in size

@@ -86,7 +86,7 @@ values() {
     same --time retentionTimeInSeconds seconds.csv
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "molecules --candidates: mistakes in tables are refused with their line" {
     chemistry
     # refuses EDIT ERROR: hits.csv after sed

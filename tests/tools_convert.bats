@@ -99,7 +99,7 @@ END
     convert --delimiter '|' --unlabelled data.csv - | diff - <(echo 1:1 2:2)
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "convert: malformed tables are refused with their line" {
     refuses() {
         # shellcheck disable=SC2059 # a format on purpose
@@ -289,7 +289,7 @@ assert (np.load("S.npy") == np.load("S2.npy")).all() and np.load("S2.npy").dtype
 assert (np.char.replace(np.load("y.npy"), " ", "_") == np.load("y2.npy")).all()'
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "convert: malformed .npy is refused" {
     npy X.npy '<f8' False '(2, 1)' '<d' 1 2
     npy y.npy '<f8' False '(3,)' '<d' 1 2 3

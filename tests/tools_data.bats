@@ -89,7 +89,7 @@ agrees() {
     [ $status = 0 ] || [[ "${lines[*]}" == *"check: rows"* ]] || fail "check says nothing: $output"
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "check: refuses the same files as the trainers, at the same lines" {
     local number=0
     while IFS= read -r text; do
@@ -295,7 +295,7 @@ END
     svm-rank-predict --metrics numbered.svm model --min-group 1 | grep -q '^pairwise-accuracy [01]'
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "molecules: --like takes the fingerprints of a file, and refuses others by name" {
     chemistry
     molecules --radius 3 --bits 2^12 --binary molecules.csv rows
@@ -432,7 +432,7 @@ END
     assert_equal "$(<err)" "molecules: twice.csv:1: --systems: two columns of the system 'BEH'"
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "molecules: decimal commas, and missing retention times, as in convert" {
     own
     refused molecules own.csv rows2

@@ -151,6 +151,7 @@ check_exports() {
     done
 }
 
+# bats test_tags=long,slow
 @test "export: the other kernels, which PMML does not have" {
     rows rank
     for kernel in tanimoto minmax laplacian rational; do
@@ -190,7 +191,7 @@ check_exports() {
     assert_equal "$(<said)" 'export: note: PMML has the scores only: it cannot express label sets of --threshold top:K'
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "export: at the edge: no weights, precomputed kernels, several matrices, features of no training row" {
     # w = 0, and quantiles of a constant and a binary feature
     printf '%s\n' '1 1:1 2:1' '-1 1:1 2:1' '1 1:1' '-1 1:1' >train.svm

@@ -147,7 +147,7 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     misused roc --size 5 small.png curve.tsv
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "pictures: texts are drawn literally, also those with a meaning to gnuplot" {
     printf 'iteration\tseconds\tprimal\tdual\tgap\n1\t.1\t2\t1\t.5\n2\t.2\t2\t1.9\t.05\n' >log
     local text
@@ -218,7 +218,7 @@ assert struct.unpack(">II", open("small.png", "rb").read()[16:24]) == (1000, 600
     sweep-plot picture.svg part.tsv
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "sweep-plot: numbers of a map never overlap: they are smaller, or there are none" {
     # sweep N M: a sweep of N by M points
     sweep() {

@@ -25,6 +25,7 @@ ends_at() {
     unit families/top/solver/top
 }
 
+# bats test_tags=long
 @test "top: certificates subtract the rounding-error bound, and no more" {
     unit families/top/solver/certify
     unit families/top/solver/dual_function_dd
@@ -62,7 +63,7 @@ ends_at() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "top: svm with a large constant feature reaches its gap, and a smaller target gap raises no primal" {
     for seed in 1 2; do
         generate top --rows 16 --features 20 --seed $seed --output rows
@@ -119,6 +120,7 @@ ends_at() {
     done
 }
 
+# bats test_tags=long
 @test "top: sums that are exact in double cost a certificate nothing, at any C and any feature norm" {
     awk 'function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
         BEGIN {
@@ -208,6 +210,7 @@ ends_at() {
     done
 }
 
+# bats test_tags=long
 @test "top: no bound is claimed if rows without coefficients make a kernel indefinite" {
     # rows 1 and 2 alone have the optimum 1/4; .2 phi_1 - .4 phi_3 has the primal 1/10
     printf '%s\n' '+1 0:1 1:1 2:0 3:-2' '-1 0:2 1:0 2:1 3:0' '-1 0:3 1:-2 2:0 3:-1' >indefinite
@@ -258,7 +261,7 @@ ends_at() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "top: svm by coordinate descent has the optimum of the interior-point method, and warm starts over costs" {
     awk 'NR % 9 == 0 { print $1 } NR % 5 == 0 { print } { print }' train.svm >rows.svm # empty, equal
     for loss in hinge squared-hinge; do
@@ -432,6 +435,7 @@ ends_at() {
 
 # ---- labels and weights ----
 
+# bats test_tags=long
 @test "top: any labels, and --positive chooses one" {
     sed 's/^+1/good/; s/^-1/bad/' train.svm >named.svm
     sed 's/^+1/good/; s/^-1/bad/' test.svm >named-test.svm
@@ -490,6 +494,7 @@ ends_at() {
     assert_output 'svm-top-train: many:401: more lines than the 400 training rows'
 }
 
+# bats test_tags=long
 @test "top: weights of rows go with them into folds" {
     awk '{ print NR % 3 ? 1 : 5 }' train.svm >weights
     awk '{ print NR % 2 }' train.svm >folds
@@ -572,6 +577,7 @@ verified() {
     done
 }
 
+# bats test_tags=long
 @test "top: w = 0 is detected and explained" {
     train -s topmeank --tau .01 train.svm m
     grep -q '^note = w = 0 is optimal: the centroid of the positives' train.out
@@ -601,6 +607,7 @@ verified() {
     grep -q '^note = w = 0 is optimal: no direction takes the positives above the threshold' train.out
 }
 
+# bats test_tags=long
 @test "top: grill says that no gap is certified, and is for the linear kernel" {
     for formulation in grill grill-np; do
         for loss in hinge squared-hinge; do
@@ -686,6 +693,7 @@ verified() {
     within "$(header calibrated-tpr m)" 0 0.5
 }
 
+# bats test_tags=long
 @test "top: the report and the model have the calibrated threshold with its rates and their intervals" {
     command -v python3 >/dev/null || skip 'python3 is not installed'
     train -s patmat-np --calibrate .1 train.svm m
@@ -735,7 +743,7 @@ verified() {
     assert_output 'svm-top-train: no label is above 0: --positive LABEL names the positives'
 }
 
-# bats test_tags=slow
+# bats test_tags=long,slow
 @test "top: --calibrate lets its share of new negatives pass, with few rows or many" {
     quick && skip 'a statistic: the plain build draws it'
     # Of 1350 negatives 13 and the one at the threshold are above it: (13 + 1) / 1351 of new ones are
@@ -751,6 +759,7 @@ verified() {
     within "$mean" 0.0077 0.0131 # three deviations about .0104
 }
 
+# bats test_tags=long
 @test "top: --calibrate of C-SVC holds where the bias is most of each score" {
     generate top --rows 4000 --seed 6 --output fresh.svm
     for seed in 11 12 13; do
@@ -798,6 +807,7 @@ sys.exit(not (good and abs(x - n * rate) < 1e-9 and low <= rate <= high))
 END
 }
 
+# bats test_tags=long
 @test "top: intervals of rates are the exact binomial ones" {
     command -v python3 >/dev/null || skip 'python3 is not installed'
     train -s patmat-np train.svm m
@@ -889,6 +899,7 @@ END
     done
 }
 
+# bats test_tags=long
 @test "top: kernels at large C reach their gap with features in units over ten decades" {
     ten_decades >decades.svm
     for formulation in toppush svm tau-fpl; do
@@ -926,6 +937,7 @@ END
     within "$(metric tpr@0.01 top)" 0.4 1
 }
 
+# bats test_tags=long
 @test "top: coordinate ascent of pairs ends at costs near the smallest double" {
     printf '%s\n' '1 1:1 2:.3' '-1 1:.5 2:1' '1 2:.7' '-1 1:-1' '-1 2:.2' '1 1:2' >six.svm
     for formulation in toppush patmat patmat-np; do

@@ -104,6 +104,7 @@ as_wide() {
     cmp small.out wide.out
 }
 
+# bats test_tags=long
 @test "wide: what the model does not know counts for nothing in linear and scaled models, else in the kernel" {
     printf '1 7:1 4294967295:1\n2 9:1\n' >test.svm
     printf '1 4294967295:1\n2\n' >known.svm
