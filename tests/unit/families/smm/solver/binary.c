@@ -1,12 +1,8 @@
 /* The binary SVM with a free bias, against a plain solver of its dual and brute force. */
 #include "families/smm/solver/binary.h"
 
-#include "common/base/random.h"
 #include "families/smm/solver/binary_bias.h"
-#include "tests/unit/check.h"
-
-#include <math.h>
-#include <string.h>
+#include "tests/unit/compute.h"
 
 struct sample {
     size_t n, d;
@@ -128,24 +124,12 @@ static double primal_value(const struct sample *sample, const double *w, double 
 /* The same rows as data, sparse or dense. */
 static struct data as_data(const struct sample *sample, bool sparse) {
     struct data data = {.n_rows = sample->n, .n_features = (uint32_t)sample->d};
-    size_t n = sample->n, d = sample->d, stored = 0;
-    data.value = malloc(n * d * sizeof *data.value);
-    data.column = sparse ? malloc(n * d * sizeof *data.column) : NULL;
-    data.row_start = sparse ? calloc(n + 1, sizeof *data.row_start) : NULL;
-    CHECK(data.value && (!sparse || (data.column && data.row_start)), "out of memory");
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < d; j++) {
-            float value = (float)sample->z[i * d + j];
-            if (!sparse) {
-                data.value[i * d + j] = value;
-            } else if (value != 0) {
-                data.value[stored] = value;
-                data.column[stored++] = (uint32_t)j;
-            }
-        }
-        if (sparse) {
-            data.row_start[i + 1] = stored;
-        }
+    data.value = sample_array(sample->n * sample->d, sizeof *data.value);
+    for (size_t k = 0; k < sample->n * sample->d; k++) {
+        data.value[k] = (float)sample->z[k];
+    }
+    if (sparse) {
+        MUST(data_make_sparse(&data, &err));
     }
     return data;
 }

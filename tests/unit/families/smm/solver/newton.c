@@ -1,13 +1,8 @@
 /* The Hessian of the nuclear norm against differences of its gradient, and Newton steps by
  * factorisation and by conjugate gradients against the equations that they solve. */
-#include "common/base/random.h"
-#include "common/data/data.h"
 #include "families/smm/solver/newton_system.h"
 #include "families/smm/solver/spectral.h"
-#include "tests/unit/check.h"
-
-#include <math.h>
-#include <string.h>
+#include "tests/unit/compute.h"
 
 enum { MAX_CELLS = 64, BAND = 250, ROWS = 510 };
 
@@ -65,8 +60,7 @@ static void test_curvature(struct random *random, struct smm_spectral *spectral,
     for (size_t j = 0; j < cells; j++) {
         CHECK(fabs(back[j] - p[j]) < 1e-7, "cell %zu: %g and %g", j, back[j], p[j]);
     }
-    double *work = malloc((1 + smm_spectral_feature_work(spectral)) * sizeof *work);
-    CHECK(work, "out of memory");
+    double *work = check_numbers(1 + smm_spectral_feature_work(spectral));
     double X[2][MAX_CELLS];
     for (int k = 0; k < 2; k++) {
         fill(random, X[k], cells);
@@ -76,7 +70,6 @@ static void test_curvature(struct random *random, struct smm_spectral *spectral,
     double found = inner(z[0], z[1], smm_spectral_features(spectral));
     double wanted = inner(X[0], back, cells) - inner(X[0], X[1], cells) / (1 + RHO);
     CHECK(fabs(found - wanted) < 1e-12, "features: %g and %g", found, wanted);
-    free(work);
 }
 
 /* Residual of the equations relative to g: P p + g + X'D^-1 (X p + b), in the norm of P^-1. */
@@ -112,14 +105,10 @@ static double residual_of(struct smm_spectral *spectral, const double *B, const 
 static void test_step(struct random *random, struct smm_spectral *spectral, const double *B,
                       size_t m, double tolerance, double d_most) {
     size_t cells = spectral->height * spectral->width;
-    struct data data = {.n_rows = ROWS, .n_features = (uint32_t)cells};
+    struct data data =
+        sample_data(ROWS, (uint32_t)cells, 1, SAMPLE_SIGNED, false, false, random_bits(random));
     double g[MAX_CELLS], p[MAX_CELLS], d[BAND];
     uint32_t band[BAND];
-    data.value = malloc(ROWS * cells * sizeof *data.value);
-    CHECK(data.value, "out of memory");
-    for (size_t j = 0; j < ROWS * cells; j++) {
-        data.value[j] = (float)(2 * random_unit(random) - 1);
-    }
     for (size_t i = 0; i < m; i++) {
         band[i] = (uint32_t)(2 * i + 1);
         d[i] = d_most * (0.1 + random_unit(random));
@@ -137,7 +126,7 @@ static void test_step(struct random *random, struct smm_spectral *spectral, cons
         CHECK(left < tolerance, "left of the equations: %g", left);
     }
     newton_system_free(system);
-    free(data.value);
+    data_free(&data);
 }
 
 int main(void) {

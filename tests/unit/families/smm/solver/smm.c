@@ -30,7 +30,7 @@ struct sample {
 static void draw(struct sample *sample, size_t n, size_t height, size_t width, size_t rank,
                  double C, bool sparse, uint64_t seed) {
     struct random random;
-    size_t cells = height * width, stored = 0;
+    size_t cells = height * width;
     double *U = check_numbers(height * rank), *V = check_numbers(rank * width),
            *x = check_numbers(cells);
     random_start(&random, seed, 0);
@@ -42,10 +42,7 @@ static void draw(struct sample *sample, size_t n, size_t height, size_t width, s
     sample->cost = check_numbers(n);
     smm_product(U, V, height, rank, width, sample->truth);
     struct data *data = &sample->data;
-    data->value = malloc(n * cells * sizeof *data->value);
-    data->column = sparse ? malloc(n * cells * sizeof *data->column) : NULL;
-    data->row_start = sparse ? calloc(n + 1, sizeof *data->row_start) : NULL;
-    CHECK(data->value && (!sparse || (data->column && data->row_start)), "out of memory");
+    data->value = sample_array(n * cells, sizeof *data->value);
     for (size_t i = 0; i < n; i++) {
         double score = 0.1;
         fill(x, cells, &random);
@@ -54,17 +51,13 @@ static void draw(struct sample *sample, size_t n, size_t height, size_t width, s
                 continue;
             }
             score += x[j] * sample->truth[j];
-            data->value[stored] = (float)x[j];
-            if (sparse) {
-                data->column[stored] = (uint32_t)j;
-            }
-            stored++;
-        }
-        if (sparse) {
-            data->row_start[i + 1] = stored;
+            data->value[i * cells + j] = (float)x[j];
         }
         sample->y[i] = score >= 0 ? 1 : -1;
         sample->cost[i] = C;
+    }
+    if (sparse) {
+        MUST(data_make_sparse(data, &err));
     }
     sample->matrices =
         (struct smm_matrices){.data = data, .n = n, .height = height, .width = width};
@@ -83,6 +76,21 @@ static double cosine(const double *a, const double *b, size_t n) {
 
 /* ---- singular values, products ---- */
 
+/* A (m, n) = U diag(s) Vt, up to `off` in each cell; s (r) is in descending order. */
+static void check_reproduction(const double *A, size_t m, size_t n, size_t r, const double *U,
+                               const double *s, const double *Vt, double off) {
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (size_t c = 0; c < r; c++) {
+                sum += U[i * r + c] * s[c] * Vt[c * n + j];
+                CHECK(s[c] >= 0 && (c == 0 || s[c] <= s[c - 1]), "order");
+            }
+            CHECK(fabs(sum - A[i * n + j]) < off, "%zux%zu: %g", m, n, sum - A[i * n + j]);
+        }
+    }
+}
+
 static void check_svd(void) {
     static const size_t shapes[][2] = {{7, 4}, {4, 7}, {5, 5}, {1, 6}, {6, 1}};
     struct random random;
@@ -94,30 +102,13 @@ static void check_svd(void) {
         double *L = check_numbers(m * 3), *R = check_numbers(3 * n);
         fill(A, m * n, &random);
         MUST(svd_thin(A, m, n, U, s, Vt, &err));
-        for (size_t i = 0; i < m; i++) {
-            for (size_t j = 0; j < n; j++) {
-                double sum = 0;
-                for (size_t c = 0; c < r; c++) {
-                    sum += U[i * r + c] * s[c] * Vt[c * n + j];
-                    CHECK(s[c] >= 0 && (c == 0 || s[c] <= s[c - 1]), "order");
-                }
-                CHECK(fabs(sum - A[i * n + j]) < 1e-13, "%zux%zu: %g", m, n, sum - A[i * n + j]);
-            }
-        }
+        check_reproduction(A, m, n, r, U, s, Vt, 1e-13);
         size_t q = r < 3 ? r : 3; /* all of a product of rank 3 */
         fill(L, m * 3, &random);
         fill(R, 3 * n, &random);
         smm_product(L, R, m, 3, n, A);
         MUST(svd_product(L, R, m, 3, n, q, U, s, Vt, &err));
-        for (size_t i = 0; i < m; i++) {
-            for (size_t j = 0; j < n; j++) {
-                double sum = 0;
-                for (size_t c = 0; c < q; c++) {
-                    sum += U[i * q + c] * s[c] * Vt[c * n + j];
-                }
-                CHECK(fabs(sum - A[i * n + j]) < 1e-12, "product %g", sum - A[i * n + j]);
-            }
-        }
+        check_reproduction(A, m, n, q, U, s, Vt, 1e-12);
     }
     double bad[4] = {1, NAN, 0, 1}, U[4], s[2], Vt[4];
     CHECK(svd_thin(bad, 2, 2, U, s, Vt, &err) < 0, "NaN is taken");
@@ -205,13 +196,36 @@ static enum stop_reason watch(void *context, uint64_t iteration, double primal, 
     return 0;
 }
 
+/* A point of this rank with random orthonormal rows Vt. */
+static void random_point(struct smm_point *point, const struct smm_matrices *matrices, size_t rank,
+                         uint64_t seed) {
+    size_t size = rank * matrices->width;
+    double *normal = check_numbers(size), *U = check_numbers(rank * rank), *s = check_numbers(rank);
+    struct random random;
+    random_start(&random, seed, 1);
+    fill(normal, size, &random);
+    MUST(smm_point_create(point, matrices, rank, &err));
+    MUST(svd_thin(normal, rank, matrices->width, U, s, point->Vt, &err));
+}
+
+/* 1/2 |W|^2 + the loss with the best bias. */
+static double objective_of(const struct sample *sample, const double *W) {
+    const struct smm_matrices *matrices = &sample->matrices;
+    double sum, norm = 0, *scores = check_numbers(matrices->n);
+    smm_scores(matrices, W, scores);
+    binary_bias(&sample->loss, scores, matrices->n, check_numbers(2 * matrices->n), &sum);
+    for (size_t j = 0; j < matrices->height * matrices->width; j++) {
+        norm += W[j] * W[j];
+    }
+    return 0.5 * norm + sum;
+}
+
 static void check_descent(void) {
     for (int alternate = 0; alternate < 2; alternate++) {
         for (uint64_t seed = 0; seed < 4; seed++) {
             struct sample sample;
             draw(&sample, 120, 7, 6, 3, 5, seed % 2 == 1, 20 + seed);
-            double *W = check_numbers(42), *normal = check_numbers(12), *U = check_numbers(42),
-                   s[6];
+            double *W = check_numbers(42);
             struct binary_fit fit;
             svm_of(&sample, 1e-6, W, &fit);
             struct watched watched = {INFINITY, 0};
@@ -225,24 +239,14 @@ static void check_descent(void) {
                                           .monitor = &monitor};
             struct smm_point point;
             struct smm_trace trace;
-            struct random random;
-            random_start(&random, seed, 1);
-            fill(normal, 12, &random);
-            MUST(smm_point_create(&point, &sample.matrices, 2, &err));
-            MUST(svd_thin(normal, 2, 6, U, s, point.Vt, &err));
+            random_point(&point, &sample.matrices, 2, seed);
             MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
             CHECK(trace.stalled && watched.n >= 2, "no descent");
             CHECK(alternate || trace.stationarity <= 1e-3, "stationarity %g", trace.stationarity);
-            /* the objective it reports */
-            double sum, norm = 0, *scores = check_numbers(120), *breaks = check_numbers(240);
             MUST(smm_point_matrix(&point, &sample.matrices, 2, W, &err));
-            smm_scores(&sample.matrices, W, scores);
-            binary_bias(&sample.loss, scores, 120, breaks, &sum);
-            for (size_t j = 0; j < 42; j++) {
-                norm += W[j] * W[j];
-            }
-            CHECK(fabs(0.5 * norm + sum - point.objective) < 1e-9 * point.objective,
-                  "objective %.12g, is %.12g", point.objective, 0.5 * norm + sum);
+            double objective = objective_of(&sample, W);
+            CHECK(fabs(objective - point.objective) < 1e-9 * point.objective,
+                  "objective %.12g, is %.12g", point.objective, objective);
             smm_point_free(&point);
             data_free(&sample.data);
         }
@@ -254,7 +258,6 @@ static void check_descent(void) {
 static void check_joint(void) {
     struct sample sample;
     draw(&sample, 200, 8, 6, 3, 10, false, 5);
-    double *normal = check_numbers(18), *U = check_numbers(18), s[3], objective;
     struct smm_lowrank problem = {.matrices = &sample.matrices,
                                   .loss = &sample.loss,
                                   .rank = 3,
@@ -262,15 +265,11 @@ static void check_joint(void) {
                                   .alternate = true};
     struct smm_point point;
     struct smm_trace trace;
-    struct random random;
     bool moved;
     double stationarity;
-    random_start(&random, 7, 1);
-    fill(normal, 18, &random);
-    MUST(smm_point_create(&point, &sample.matrices, 3, &err));
-    MUST(svd_thin(normal, 3, 6, U, s, point.Vt, &err));
+    random_point(&point, &sample.matrices, 3, 7);
     MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
-    objective = point.objective;
+    double objective = point.objective;
     CHECK(trace.stationarity > 1e-3, "alternation ended at a stationary point: %g",
           trace.stationarity);
     MUST(smm_lowrank_joint(&problem, &point, &stationarity, &moved, &err));
@@ -354,23 +353,18 @@ static void check_nuclear(void) {
               (fit.primal - fit.dual) / fit.primal);
         CHECK(fit.primal >= last * (1 - 1e-5), "the optimum falls with tau");
         last = fit.primal;
-        double U[30], s[5], Vt[25], sum, norm = 0, trace = 0;
-        double *scores = check_numbers(90), *breaks = check_numbers(180);
+        double U[30], s[5], Vt[25], primal = objective_of(&sample, W);
         MUST(svd_thin(W, 6, 5, U, s, Vt, &err));
-        smm_scores(&sample.matrices, W, scores);
-        binary_bias(&sample.loss, scores, 90, breaks, &sum);
         for (size_t j = 0; j < 5; j++) {
-            norm += s[j] * s[j];
-            trace += s[j];
+            primal += taus[k] * s[j];
         }
-        CHECK(fabs(0.5 * norm + taus[k] * trace + sum - fit.primal) <= 1e-9 * fit.primal,
-              "tau %g: primal %.12g, is %.12g", taus[k], fit.primal,
-              0.5 * norm + taus[k] * trace + sum);
+        CHECK(fabs(primal - fit.primal) <= 1e-9 * fit.primal, "tau %g: primal %.12g, is %.12g",
+              taus[k], fit.primal, primal);
         if (k == 0) {
             CHECK(fabs(fit.primal - svm.primal) <= 2e-5 * svm.primal, "tau 0 is not the SVM");
             CHECK(cosine(W, full, 30) > 1 - 1e-4, "cosine %g", cosine(W, full, 30));
         }
-        CHECK(taus[k] < 1e5 || norm == 0, "a large tau does not give 0");
+        CHECK(taus[k] < 1e5 || s[0] == 0, "a large tau does not give 0");
     }
     smm_nuclear_newton_free(newton);
     data_free(&sample.data);
