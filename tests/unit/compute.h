@@ -92,18 +92,7 @@ static inline struct data sample_data(size_t n, uint32_t width, double density,
         data.row_start[i + 1] = at;
     }
     if (!sparse) {
-        float *dense = sample_array(n * width, sizeof *dense);
-        for (size_t i = 0; i < n; i++) {
-            for (uint64_t k = data.row_start[i]; k < data.row_start[i + 1]; k++) {
-                dense[i * width + data.column[k]] = data.value[k];
-            }
-        }
-        free(data.row_start);
-        free(data.column);
-        free(data.value);
-        data.row_start = NULL;
-        data.column = NULL;
-        data.value = dense;
+        MUST(data_make_dense(&data, width, true, &err));
     }
     return data;
 }

@@ -146,13 +146,7 @@ static void check_select(bool dense) {
         data.value[k] = (float)(k + 1);
     }
     if (!dense) {
-        data.row_start = sample_array(3, sizeof *data.row_start);
-        data.column = sample_array(12, sizeof *data.column);
-        for (uint32_t k = 0; k < 12; k++) {
-            data.column[k] = k % 6;
-        }
-        data.row_start[1] = 6;
-        data.row_start[2] = 12;
+        MUST(data_make_sparse(&data, &err));
     }
     uint32_t *at = sample_array(3, sizeof *at);
     memcpy(at, wanted, sizeof wanted);

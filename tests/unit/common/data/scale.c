@@ -20,19 +20,7 @@ static struct data training(bool sparse) {
         data.value[i * 12 + 1] = 0;
     }
     if (sparse) {
-        size_t at = 0;
-        data.row_start = sample_array(data.n_rows + 1, sizeof *data.row_start);
-        data.column = sample_array(data.n_rows * 12, sizeof *data.column);
-        for (size_t i = 0; i < data.n_rows; i++) {
-            for (uint32_t c = 0; c < 12; c++) {
-                float value = data.value[i * 12 + c];
-                if (value != 0) {
-                    data.column[at] = c;
-                    data.value[at++] = value;
-                }
-            }
-            data.row_start[i + 1] = at;
-        }
+        MUST(data_make_sparse(&data, &err));
     }
     return data;
 }
