@@ -46,33 +46,20 @@ static inline void random_rows(struct reference_data *rows, size_t n, size_t fea
 /* Rows as data. Column c - 1 of the reference is index c. The caller calls data_free. */
 static inline void rows_to_data(struct data *data, const struct reference_data *rows,
                                 enum shape shape) {
-    size_t n = rows->n, features = rows->width - 1, stored = 0;
-    memset(data, 0, sizeof *data);
-    data->n_rows = n;
-    data->n_features = (uint32_t)features;
-    data->labels = DATA_NUMBER;
+    size_t n = rows->n, features = rows->width - 1;
+    *data = (struct data){.n_rows = n, .n_features = (uint32_t)features, .labels = DATA_NUMBER};
     data->target = reference_alloc(n, sizeof(double));
     data->query = reference_alloc(n, sizeof(uint64_t));
     data->value = reference_alloc(n * features, sizeof(float));
-    if (shape == SPARSE) {
-        data->row_start = reference_alloc(n + 1, sizeof(uint64_t));
-        data->column = reference_alloc(n * features, sizeof(uint32_t));
-    }
     for (size_t i = 0; i < n; i++) {
         data->target[i] = rows->t[i];
         data->query[i] = rows->query[i];
-        for (size_t c = 1; c <= features; c++) {
-            double value = rows->x[i * rows->width + c];
-            if (shape == DENSE || value != 0) {
-                if (shape == SPARSE) {
-                    data->column[stored] = (uint32_t)(c - 1);
-                }
-                data->value[stored++] = (float)value;
-            }
+        for (size_t c = 0; c < features; c++) {
+            data->value[i * features + c] = (float)rows->x[i * rows->width + c + 1];
         }
-        if (shape == SPARSE) {
-            data->row_start[i + 1] = stored;
-        }
+    }
+    if (shape == SPARSE) {
+        MUST(data_make_sparse(data, &err));
     }
 }
 
