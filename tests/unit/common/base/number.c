@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L /* strtok_r */
 #include "common/base/number.h"
 
+#include "common/base/random.h"
 #include "tests/unit/check.h"
 
 #include <float.h>
@@ -13,22 +14,11 @@
 
 enum { ROUNDS = 100000 };
 
-static uint64_t state = 88172645463325252u;
-
-static uint64_t random_bits(void) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state * 2685821657736338717u;
-}
-
-static size_t random_below(size_t n) {
-    return (size_t)(random_bits() >> 11) % n;
-}
+static struct random state;
 
 static double random_double(void) {
     for (;;) {
-        uint64_t bits = random_bits();
+        uint64_t bits = random_bits(&state);
         double value;
         memcpy(&value, &bits, sizeof value);
         if (isfinite(value)) {
@@ -66,10 +56,10 @@ static void check_bit_patterns(void) {
         check_parse(text);
         snprintf(text, sizeof text, "%.9g", value);
         check_parse(text);
-        snprintf(text, sizeof text, "%.*e", (int)random_below(24), value);
+        snprintf(text, sizeof text, "%.*e", (int)random_below(&state, 24), value);
         check_parse(text);
         value = ldexp(value, -1000); /* mostly subnormal */
-        snprintf(text, sizeof text, "%.*e", (int)random_below(24), value);
+        snprintf(text, sizeof text, "%.*e", (int)random_below(&state, 24), value);
         check_parse(text);
     }
     puts("ok: parse equals strtod on random bit patterns");
@@ -79,24 +69,24 @@ static void check_bit_patterns(void) {
 static void check_random_text(void) {
     char text[2200];
     for (int i = 0; i < ROUNDS; i += quick_step(19)) {
-        size_t n = 0, digits = random_below(i % 64 == 0 ? 2000 : 40) + 1;
-        size_t point = random_below(digits + 1);
+        size_t n = 0, digits = random_below(&state, i % 64 == 0 ? 2000 : 40) + 1;
+        size_t point = random_below(&state, digits + 1);
         bool zeros = false;
         for (size_t k = 0; k < digits; k++) {
             if (k == point) {
                 text[n++] = '.';
             }
-            if (random_below(12) == 0) {
+            if (random_below(&state, 12) == 0) {
                 zeros = !zeros;
             }
-            text[n++] = zeros ? '0' : (char)('0' + random_below(10));
+            text[n++] = zeros ? '0' : (char)('0' + random_below(&state, 10));
         }
         text[n] = '\0';
         if (i % 2) {
             int spread = i % 8 == 1 ? 700 : 40;
             snprintf(text + n, 16, "%c%s%d", i % 3 ? 'e' : 'E', i % 5 ? "" : "+",
-                     i % 5 ? (int)random_below((size_t)(2 * spread)) - spread
-                           : (int)random_below((size_t)spread));
+                     i % 5 ? (int)random_below(&state, (size_t)(2 * spread)) - spread
+                           : (int)random_below(&state, (size_t)spread));
         }
         check_parse(text);
     }
@@ -108,11 +98,11 @@ static void check_halfway(void) {
     char text[2400];
     for (int i = 0; i < ROUNDS / 40; i++) {
         bool subnormal = i % 4 == 0;
-        uint64_t significand = subnormal ? random_bits() >> (12 + random_below(50))
-                                         : random_bits() >> 11 | UINT64_C(1) << 52;
+        uint64_t significand = subnormal ? random_bits(&state) >> (12 + random_below(&state, 50))
+                                         : random_bits(&state) >> 11 | UINT64_C(1) << 52;
         int exponent = subnormal    ? -1074
-                       : i % 2 == 0 ? (int)random_below(140) - 70
-                                    : (int)random_below(2040) - 1074;
+                       : i % 2 == 0 ? (int)random_below(&state, 140) - 70
+                                    : (int)random_below(&state, 2040) - 1074;
         /* a long double of 64 bits has it, and it is exact when printed in full */
         long double middle = ldexpl((long double)significand + 0.5L, exponent);
         if (LDBL_MANT_DIG < 64 || middle > DBL_MAX) {
@@ -134,13 +124,13 @@ static void check_halfway(void) {
             *last = saved;
         }
         memset(e, '0', 900); /* and a 1 far after it: above */
-        size_t far = random_below(900);
+        size_t far = random_below(&state, 900);
         e[far] = '1';
         snprintf(e + 900, 16, "%s", tail);
         check_parse(text);
     }
     for (uint64_t i = 0; i < 3000; i++) { /* integers near midpoints that fit into 64 bits */
-        uint64_t middle = (UINT64_C(1) << 53) * 2 + 1 + 4 * random_below(1000000);
+        uint64_t middle = (UINT64_C(1) << 53) * 2 + 1 + 4 * random_below(&state, 1000000);
         for (int d = -1; d <= 1; d++) {
             snprintf(text, sizeof text, "%" PRIu64, middle + (uint64_t)d);
             check_parse(text);
@@ -279,12 +269,12 @@ static void check_formats(void) {
     }
     for (int i = 0; i < ROUNDS / 2; i += quick_step(19)) {
         check_format(random_double());
-        check_format((double)(random_bits() >> random_below(64)));
+        check_format((double)(random_bits(&state) >> random_below(&state, 64)));
         char text[64];
-        snprintf(text, sizeof text, "%.*g", (int)random_below(16) + 1, random_double());
+        snprintf(text, sizeof text, "%.*g", (int)random_below(&state, 16) + 1, random_double());
         check_format(isfinite(strtod(text, NULL)) ? strtod(text, NULL) : 1);
-        check_format_float(
-            (float)((double)(random_bits() >> 11) * 0x1p-53 * pow(10, (int)random_below(20) - 10)));
+        check_format_float((float)((double)(random_bits(&state) >> 11) * 0x1p-53 *
+                                   pow(10, (int)random_below(&state, 20) - 10)));
     }
     puts("ok: format reads back to the same bits, is the shortest and the nearest such");
 }
@@ -309,6 +299,7 @@ static void check_point(void) {
 }
 
 int main(void) {
+    random_start(&state, 1, 0);
     check_special_text();
     check_bit_patterns();
     check_random_text();

@@ -19,41 +19,38 @@ struct number {
     char text[TEXT];
 };
 
-static uint64_t below(struct random *random, uint64_t n) {
-    return random_below(random, n);
-}
-
 /* Spells digits * 10^exponent, -12 <= exponent <= 12, in one of many ways. */
 static void spell(struct random *random, char *text, bool negative, uint64_t digits, int exponent) {
     char body[TEXT], mantissa[TEXT];
     int n = snprintf(body, sizeof body, "%llu", (unsigned long long)digits);
     char *out = text;
-    if (negative || below(random, 2)) {
+    if (negative || random_below(random, 2)) {
         *out++ = negative ? '-' : '+';
     }
-    for (uint64_t zeros = below(random, 4); zeros > 0; zeros--) {
+    for (uint64_t zeros = random_below(random, 4); zeros > 0; zeros--) {
         *out++ = '0';
     }
     int shift = exponent; /* the point is after the digits; move it to the left */
-    int before = (int)below(random, (uint64_t)n + 1);
+    int before = (int)random_below(random, (uint64_t)n + 1);
     snprintf(mantissa, sizeof mantissa, "%.*s", before, body);
     out += snprintf(out, TEXT, "%s", mantissa);
-    bool point = before < n || below(random, 2);
+    bool point = before < n || random_below(random, 2);
     if (point) {
         *out++ = '.';
-        for (uint64_t zeros = before == 0 ? below(random, 3) : 0; zeros > 0; zeros--, shift++) {
+        for (uint64_t zeros = before == 0 ? random_below(random, 3) : 0; zeros > 0;
+             zeros--, shift++) {
             *out++ = '0'; /* leading zeros, which are not counted */
         }
         out += snprintf(out, TEXT, "%s", body + before);
         shift += n - before;
-        for (uint64_t zeros = below(random, 3); zeros > 0; zeros--) {
+        for (uint64_t zeros = random_below(random, 3); zeros > 0; zeros--) {
             *out++ = '0';
         }
         *out = '\0';
     }
-    if (shift != 0 || below(random, 2)) {
-        snprintf(out, TEXT, "%c%s%s%d", below(random, 2) ? 'e' : 'E',
-                 shift >= 0 && below(random, 2) ? "+" : "", shift < 0 ? "-0" : "0",
+    if (shift != 0 || random_below(random, 2)) {
+        snprintf(out, TEXT, "%c%s%s%d", random_below(random, 2) ? 'e' : 'E',
+                 shift >= 0 && random_below(random, 2) ? "+" : "", shift < 0 ? "-0" : "0",
                  shift < 0 ? -shift : shift);
     }
 }
@@ -61,9 +58,9 @@ static void spell(struct random *random, char *text, bool negative, uint64_t dig
 static struct number random_number(struct random *random) {
     static const uint64_t most[] = {2, 12, 200, 100000, UINT64_C(1) << 40};
     struct number number = {0};
-    uint64_t digits = below(random, most[below(random, 5)]);
-    int exponent = (int)below(random, 5) - 3 + (below(random, 8) == 0 ? 5 : 0);
-    bool negative = below(random, 2);
+    uint64_t digits = random_below(random, most[random_below(random, 5)]);
+    int exponent = (int)random_below(random, 5) - 3 + (random_below(random, 8) == 0 ? 5 : 0);
+    bool negative = random_below(random, 2);
     number.units = (wide)digits;
     for (int e = -12; e < exponent; e++) {
         number.units *= 10;

@@ -4,14 +4,7 @@
 
 enum { MOST = 20000 };
 
-static uint64_t state = 88172645463325252u;
-
-static uint32_t random_word(void) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state * 2685821657736338717u >> 32);
-}
+static struct random state;
 
 static int by_size(const void *a, const void *b) {
     uint32_t x, y;
@@ -37,8 +30,8 @@ static void check_list(size_t n, unsigned bits, bool clusters) {
     static uint32_t column[MOST], sorted[MOST];
     struct indices indices, copy;
     for (size_t i = 0; i < n; i++) {
-        uint32_t word = random_word() >> (32 - bits);
-        column[i] = clusters ? word / 1000003 * 1000003 + random_word() % 50 : word;
+        uint32_t word = (uint32_t)(random_bits(&state) >> (64 - bits));
+        column[i] = clusters ? word / 1000003 * 1000003 + (uint32_t)random_below(&state, 50) : word;
         column[i] = i == n / 2 && bits == 32 ? UINT32_MAX - 1 : column[i];
         column[i] = column[i] == UINT32_MAX ? 0 : column[i];
     }
@@ -101,8 +94,9 @@ static struct data make_rows(size_t n, uint32_t largest) {
     data.target = sample_array(n, sizeof *data.target);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < 3; k++) {
-            data.column[3 * i + k] = random_word() % (largest / 3) + (uint32_t)k * (largest / 3);
-            data.value[3 * i + k] = (float)(random_word() % 100 + 1);
+            data.column[3 * i + k] =
+                (uint32_t)(random_below(&state, largest / 3) + k * (largest / 3));
+            data.value[3 * i + k] = (float)(random_below(&state, 100) + 1);
         }
         data.row_start[i + 1] = 3 * (i + 1);
     }
@@ -164,6 +158,7 @@ static void check_select(bool dense) {
 }
 
 int main(void) {
+    random_start(&state, 1, 0);
     check_lists();
     check_few();
     check_rows(false);

@@ -1,14 +1,11 @@
 /* The slope of probabilities: compared with a derivative-free search of the plain objective, and
  * with a zero of its derivative by finite differences. */
 #include "families/rank/frontend/probability.h"
+
+#include "common/base/random.h"
 #include "tests/unit/check.h"
 
 #include <math.h>
-
-static double uniform(uint64_t *state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
-}
 
 /* Platt's objective as he states it: both classes listed, smoothed targets, long double. */
 static long double plain(const double *m, size_t n, long double a) {
@@ -43,12 +40,13 @@ static double search(const double *m, size_t n, long double low, long double hig
 
 static void check_search(void) {
     static double m[400];
-    uint64_t state = 1;
+    struct random random;
+    random_start(&random, 1, 0);
     for (int set = 0; set < 40; set++) {
-        size_t n = 1 + (size_t)(uniform(&state) * 399);
-        double shift = 3 * uniform(&state) - 1, spread = exp(8 * uniform(&state) - 4);
+        size_t n = 1 + (size_t)(random_unit(&random) * 399);
+        double shift = 3 * random_unit(&random) - 1, spread = exp(8 * random_unit(&random) - 4);
         for (size_t i = 0; i < n; i++) {
-            m[i] = spread * (shift + 2 * uniform(&state) - 1);
+            m[i] = spread * (shift + 2 * random_unit(&random) - 1);
         }
         double slope;
         CHECK(sigmoid_fit(&slope, m, n, &err) == 0, "set %d: %s", set, err.text);
