@@ -159,7 +159,7 @@ static void test_quantile(bool sparse, float shift) {
 static void test_many_values(void) {
     enum { N = 6000 };
     struct data train = {.n_rows = N, .n_features = 1, .value = sample_array(N, sizeof(float))};
-    double *value = sample_array(N, sizeof *value);
+    double *value = check_numbers(N);
     for (size_t i = 0; i < N; i++) {
         double u = (double)(i * 2654435761U % 1000003U) / 1000003;
         train.value[i] = i % 3 ? (float)exp(20 * u - 10) : 1;
@@ -192,7 +192,6 @@ static void test_many_values(void) {
           "outside");
     quantiles_free(&quantiles);
     data_free(&train);
-    free(value);
 }
 
 /* All values of 2 QUANTILE_STEPS rows are breakpoints, and about half of those of one row more. */

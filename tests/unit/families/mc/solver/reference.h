@@ -3,9 +3,10 @@
 #ifndef TESTS_UNIT_FAMILIES_MC_SOLVER_REFERENCE_H
 #define TESTS_UNIT_FAMILIES_MC_SOLVER_REFERENCE_H
 
+#include "tests/unit/check.h"
+
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The formulations by their two letters of the paper's table: which margin, whether scores sum to
@@ -165,9 +166,8 @@ static void mc_reference_project(const struct mc_reference *r, size_t i, double 
 /* Accelerated projected gradient (FISTA, restarted when the dual falls) to a relative gap. */
 static void mc_reference_solve(struct mc_reference *r, double gap, double *W) {
     size_t m = r->n * r->k;
-    double *alpha = calloc(m, sizeof *alpha), *point = calloc(m, sizeof *point);
-    double *next = calloc(m, sizeof *next), *s = malloc(r->k * sizeof *s);
-    double *slope = malloc(r->k * sizeof *slope), *V = malloc(r->d * r->k * sizeof *V);
+    double *alpha = check_numbers(m), *point = check_numbers(m), *next = check_numbers(m);
+    double *s = check_numbers(r->k), *V = check_numbers(r->d * r->k);
     double lipschitz = 0, momentum = 1;
     for (size_t i = 0; i < r->n; i++) { /* trace of K, times the largest eigenvalue of a block */
         for (size_t f = 0; f < r->d; f++) {
@@ -204,12 +204,6 @@ static void mc_reference_solve(struct mc_reference *r, double gap, double *W) {
             }
         }
     }
-    free(alpha);
-    free(point);
-    free(next);
-    free(s);
-    free(slope);
-    free(V);
 }
 
 #endif

@@ -143,7 +143,7 @@ static void test_step(void) {
     for (int form = 0; form < FORMS; form++) {
         for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
             size_t k = sizes[z];
-            double *s = sample_array(k, sizeof *s), *from = sample_array(k, sizeof *from);
+            double *s = check_numbers(k), *from = check_numbers(k);
             for (int trial = 0; trial < (k > 100 ? 4 : 200); trial += quick_step(7)) {
                 struct mc_shape shape = mc_shape((enum mc_formulation)form, k, trial % 2 ? 1 : .5);
                 size_t y = random_below(&random, k);
@@ -159,8 +159,6 @@ static void test_step(void) {
                 float_check_step(&shape, y, cost, q, s, from);
                 double_check_step(&shape, y, cost, q, s, from);
             }
-            free(s);
-            free(from);
         }
     }
     printf("ok: steps in float and double are optimal for the row, and gain what they say\n");

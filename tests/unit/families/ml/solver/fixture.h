@@ -48,8 +48,8 @@ static inline struct data random_data(size_t n, uint32_t width, uint32_t q, doub
     struct random random;
     random_start(&random, seed, 9);
     struct data data = make_data(n, width, q);
-    double *w = sample_array((size_t)width * q, sizeof *w);
-    bool *set = sample_array(q, sizeof *set);
+    double *w = check_numbers((size_t)width * q);
+    bool *set = check_array(q, sizeof *set);
     for (size_t k = 0; k < (size_t)width * q; k++) {
         w[k] = normal(&random);
     }
@@ -67,8 +67,6 @@ static inline struct data random_data(size_t n, uint32_t width, uint32_t q, doub
         }
         set_labels(&data, i, set);
     }
-    free(w);
-    free(set);
     return data;
 }
 
@@ -116,9 +114,8 @@ static inline double kernel_of(const struct bed *bed, size_t i, size_t j) {
 static inline double plain_primal(const struct bed *bed, const struct solution *solution,
                                   enum ml_loss loss, double cost, double bias) {
     size_t n = bed->data.n_rows, q = solution->n_outputs, d = bed->data.n_features;
-    double norm = 0, sum = 0;
-    double *s = sample_array(q, sizeof *s);
-    bool *set = sample_array(q, sizeof *set);
+    double norm = 0, sum = 0, *s = check_numbers(q);
+    bool *set = check_array(q, sizeof *set);
     for (size_t i = 0; i < n; i++) {
         double n_relevant = 0;
         for (size_t k = 0; k < q; k++) {
@@ -153,8 +150,6 @@ static inline double plain_primal(const struct bed *bed, const struct solution *
     for (size_t k = 0; bias > 0 && k < q; k++) {
         norm += solution->bias[k] * solution->bias[k] / (bias * bias);
     }
-    free(s);
-    free(set);
     return 0.5 * norm + sum;
 }
 

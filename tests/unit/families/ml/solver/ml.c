@@ -87,8 +87,8 @@ static void check_toy(void) {
 static struct reference_bounds reference_of(const struct bed *bed, double cost, double bias,
                                             double epsilon) {
     size_t n = bed->data.n_rows, q = bed->data.names.n;
-    double *K = sample_array(n * n, sizeof *K);
-    bool *set = sample_array(n * q, sizeof *set);
+    double *K = check_numbers(n * n);
+    bool *set = check_array(n * q, sizeof *set);
     struct reference_bounds bounds;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
@@ -99,8 +99,6 @@ static struct reference_bounds reference_of(const struct bed *bed, double cost, 
         }
     }
     CHECK_TRUE(reference_ml_solve(K, set, n, q, cost, epsilon, 100000, &bounds));
-    free(K);
-    free(set);
     return bounds;
 }
 

@@ -6,7 +6,7 @@
 static void check_weights(void) {
     enum { N = 30, D = 3, POSITIVES = 8 };
     struct data single = random_rows(N, D, POSITIVES, 1, 21);
-    float *x = sample_array((size_t)2 * N * D, sizeof *x);
+    float *x = check_array((size_t)2 * N * D, sizeof *x);
     size_t order[2 * N], n = 0, positives = 0;
     single.weight = sample_array(N, sizeof *single.weight);
     for (size_t i = 0; i < N; i++) { /* weights 0, 1 and 2 */
@@ -62,7 +62,6 @@ static void check_weights(void) {
     CHECK(a.solution.primal == b.solution.primal, "weights of rows and of labels differ");
     solution_free(&a.solution);
     solution_free(&b.solution);
-    free(x);
     data_free(&single);
     data_free(&twice);
     printf("ok: a row of weight w is as good as w equal rows\n");
