@@ -188,7 +188,7 @@ static inline struct fit fit_of(const struct reference_data *rows, bool linear,
 }
 
 static const char *describe(const struct fit *fit) {
-    static const char *const unit[] = {"", " per query", " per ndcg"};
+    static const char *const unit[] = {"", " per query", " per ndcg", " per gain"};
     static char text[300];
     snprintf(text, sizeof text,
              "%s kernel %d %s loss %d method %d C %g epsilon %g window %u:%u%s%s n %zu",
