@@ -68,6 +68,11 @@ static inline size_t ranks_cut(const struct cluster *cluster, size_t ranks, stru
     return first;
 }
 
+/* Whether all ranks have the same x. */
+static inline bool ranks_agree(struct cluster *cluster, double x) {
+    return cluster_largest(cluster, x) == -cluster_largest(cluster, -x);
+}
+
 /* ---- common/distributed/cluster.h ---- */
 
 size_t cluster_size(const struct cluster *cluster) {

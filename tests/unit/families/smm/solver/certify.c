@@ -21,8 +21,9 @@ struct scene {
 };
 
 /* round: chooses loss, matrices and number of processes. Costs are `size` times 6 and 2 in all, by
- * sides. */
-static void open_scene(struct scene *scene, unsigned round, double size, struct random *random) {
+ * sides. apart: the sides lie on either side of 0. */
+static void open_scene(struct scene *scene, unsigned round, double size, bool apart,
+                       struct random *random) {
     bool wide = round & 4;
     *scene = (struct scene){.loss = {.squared = round & 1}, .height = 1, .width = 1, .ranks = 1};
     if (wide) {
@@ -33,9 +34,10 @@ static void open_scene(struct scene *scene, unsigned round, double size, struct 
     scene->ranks = round & 16 ? 3 : 1;
     size_t cells = scene->height * scene->width;
     for (size_t i = 0; i < N; i++) {
-        scene->x[i] = (float)(2 * random_unit(random) - 1);
-        scene->value[i * cells + scene->cell] = scene->x[i];
+        double u = random_unit(random);
         scene->y[i] = i % 2 ? 1 : -1;
+        scene->x[i] = (float)(apart ? scene->y[i] * (.5 + u) : 2 * u - 1);
+        scene->value[i * cells + scene->cell] = scene->x[i];
         scene->cost[i] = size * (i % 2 ? 1.5 : .5);
     }
     scene->loss.y = scene->y;
@@ -127,8 +129,7 @@ static void work_rank(struct cluster *cluster, void *context) {
     loss.cost += first;
     loss.cluster = cluster;
     struct certificate found = certify_rows(scene, certify, &matrices, &loss, first);
-    CHECK(cluster_largest(cluster, found.rounding) == -cluster_largest(cluster, -found.rounding) &&
-              cluster_largest(cluster, found.dual) == -cluster_largest(cluster, -found.dual),
+    CHECK(ranks_agree(cluster, found.rounding) && ranks_agree(cluster, found.dual),
           "rank %zu has another certificate", rank);
     if (rank == 0) {
         scene->found = found;
@@ -205,7 +206,7 @@ static void check_certificate(struct scene *scene, double off) {
 /* A w with a loss. Differences of nearly equal numbers are accurate to some units. */
 static void check_fit(unsigned round, struct random *random) {
     struct scene scene;
-    open_scene(&scene, round, 1, random);
+    open_scene(&scene, round, 1, false, random);
     take_alpha(&scene, false, random);
     scene.W[scene.cell] = 2 * random_unit(random) - 1;
     scene.bias = random_unit(random) - .5;
@@ -219,7 +220,7 @@ static void check_fit(unsigned round, struct random *random) {
 /* The cost of each cause alone, to nine digits: of a dual point, at W = 0, ... */
 static void check_dual(unsigned round, struct random *random) {
     struct scene scene;
-    open_scene(&scene, round, 1024, random);
+    open_scene(&scene, round, 1024, false, random);
     for (unsigned at = 0; at < 8; at++) {
         take_alpha(&scene, at & 4, random);
         if (at & 1) {
@@ -245,16 +246,7 @@ static void check_dual(unsigned round, struct random *random) {
 /* ... and of the norms of a W without loss. */
 static void check_norms(unsigned round, struct random *random) {
     struct scene scene;
-    open_scene(&scene, round, 1, random);
-    line_close(&scene.line);
-    size_t cells = scene.height * scene.width;
-    for (size_t i = 0; i < N; i++) {
-        scene.x[i] = (float)(scene.y[i] * (.5 + random_unit(random)));
-        scene.value[i * cells + scene.cell] = scene.x[i];
-    }
-    line_open(&scene.line, scene.x, N, false,
-              (struct data){.n_features = (uint32_t)cells, .value = scene.value});
-    scene.matrices.data = &scene.line.data;
+    open_scene(&scene, round, 1, true, random);
     scene.W[scene.cell] = 4;
     for (unsigned at = 0; at < 3; at++) {
         scene.tau = at == 2 ? 1e4 : at;

@@ -259,11 +259,8 @@ static void work_rank(struct cluster *cluster, void *context) {
     struct certificate found;
     MUST(top_certify(&certifier, &risk, scene->cost, INFINITY, &fit, &found, &level, &err));
     MUST(top_loss_at_zero(&risk, scene->cost, &nothing, &err));
-    CHECK(cluster_largest(cluster, found.rounding) == -cluster_largest(cluster, -found.rounding) &&
-              cluster_largest(cluster, found.dual) == -cluster_largest(cluster, -found.dual) &&
-              cluster_largest(cluster, level.threshold) ==
-                  -cluster_largest(cluster, -level.threshold) &&
-              cluster_largest(cluster, level.highest) == -cluster_largest(cluster, -level.highest),
+    CHECK(ranks_agree(cluster, found.rounding) && ranks_agree(cluster, found.dual) &&
+              ranks_agree(cluster, level.threshold) && ranks_agree(cluster, level.highest),
           "rank %zu has another certificate", rank);
     memcpy(scene->alpha + first, alpha, n * sizeof *alpha); /* as made feasible */
     memcpy(scene->beta + first, beta, n * sizeof *beta);
