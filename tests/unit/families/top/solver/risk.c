@@ -100,19 +100,23 @@ static void check_shares(void) {
 
 enum { FEW = 4 };
 
-/* Row 3 has a cost, the others have a mass. */
-static void open_few(struct top_risk *risk, enum top_kind kind, bool square, double mass,
-                     double budget) {
-    MUST(top_risk_create(risk, FEW, &err));
+/* The last row has a cost, the others have a mass. */
+static void open_rows(struct top_risk *risk, size_t n, enum top_kind kind, double mass, double k) {
+    MUST(top_risk_create(risk, n, &err));
     risk->kind = kind;
-    risk->square = square;
     risk->theta = 1;
-    risk->budget = budget;
-    risk->cost[FEW - 1] = 1;
-    for (size_t i = 0; i < FEW - 1; i++) {
+    risk->cost[n - 1] = 1;
+    for (size_t i = 0; i < n - 1; i++) {
         risk->mass[i] = mass;
     }
-    top_risk_ready(risk, 2);
+    top_risk_ready(risk, k);
+}
+
+static void open_few(struct top_risk *risk, enum top_kind kind, bool square, double mass,
+                     double budget) {
+    open_rows(risk, FEW, kind, mass, 2);
+    risk->square = square;
+    risk->budget = budget;
 }
 
 static void check_ready(void) {
@@ -216,13 +220,7 @@ static void check_outliers(void) {
         const double s[ROWS] = {.25, 1, -1e300, .5, 9}, mass = tenths ? .1 : 1;
         double p[ROWS];
         struct top_risk risk;
-        MUST(top_risk_create(&risk, ROWS, &err));
-        risk.kind = TOP_MEAN;
-        risk.cost[ROWS - 1] = 1;
-        for (size_t i = 0; i < ROWS - 1; i++) {
-            risk.mass[i] = mass;
-        }
-        top_risk_ready(&risk, 3 * mass);
+        open_rows(&risk, ROWS, TOP_MEAN, mass, 3 * mass);
         double mean = top_risk_threshold(&risk, s, p);
         CHECK(fabs(mean - 1.75 / 3) <= 1e-15 && p[2] == 0, "mean of three: %.17g", mean);
         top_risk_free(&risk);
