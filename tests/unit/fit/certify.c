@@ -11,7 +11,6 @@ enum { N = 14, D = 5, MAX_K = 3, BLOCK = 4 };
 /* The loss is evaluated with a priori bounds, with entrywise bounds, and in double-double. */
 enum { EVALUATIONS = 3 };
 
-static const double unit = DBL_EPSILON / 2;
 static const double reference_error =
     N * 64 * (double)LDBL_EPSILON; /* error of the reference sums */
 
@@ -64,7 +63,7 @@ static double reference_reach(const struct scene *scene, int which, size_t i) {
 
 static struct reference reference_linear(const struct scene *scene, int which, bool errors,
                                          double norm_error) {
-    struct reference reference = {.factor = scene->factor + 2 * unit};
+    struct reference reference = {.factor = scene->factor + 2 * line_unit};
     double last = 0, most = 0;
     for (size_t j = 0; j < D * scene->k; j++) {
         reference.norm += scene->w[which][j] * scene->w[which][j];
@@ -74,7 +73,7 @@ static struct reference reference_linear(const struct scene *scene, int which, b
         reference.norm += b * b;
         most = fmax(most, fabs(b));
     }
-    reference.rounding = (double)(D + scene->k + 4) * unit * reference.norm +
+    reference.rounding = (double)(D + scene->k + 4) * line_unit * reference.norm +
                          (2 * sqrt(reference.norm) + norm_error) * norm_error;
     for (size_t j = 0; j < D && errors; j++) {
         double off = 0, largest = 0;
@@ -124,7 +123,7 @@ static void reference_entries(const struct scene *scene, int which, int other, d
     for (size_t i = 0; i < N; i++) {
         uint32_t column[N];
         double value[N];
-        e[i] = square * units * unit * sum;
+        e[i] = square * units * line_unit * sum;
         for (size_t j = 0; j < N; j++) {
             column[j] = (uint32_t)j;
             value[j] = (double)scene->K[i][j];
@@ -159,14 +158,14 @@ static struct reference reference_kernel(const struct scene *scene, int which, b
         used += any;
         error += errors ? scene->error[i] * scene->norm_bound[i] : 0;
     }
-    reference.factor = scene->factor + (double)(used + 8) * unit;
+    reference.factor = scene->factor + (double)(used + 8) * line_unit;
     for (size_t c = 0; c < scene->k; c++) {
         reference.rounding += reference.factor * column[c] * column[c];
         reference.largest = fmax(reference.largest, column[c]);
     }
     reference.rounding = fmin(reference.rounding, by_entries);
     reference.rounding +=
-        precise ? unit * reference.norm : (double)(N * scene->k + 2) * unit * size;
+        precise ? line_unit * reference.norm : (double)(N * scene->k + 2) * line_unit * size;
     double k = (double)scene->k;
     reference.rounding += k * error * (2 * sqrt(reference.norm + reference.rounding) + k * error);
     reference.largest += error;
@@ -204,7 +203,7 @@ static int loss(void *context, size_t first, size_t n, const double *s, const do
         *rounding += 3 * error[i];
     }
     scene->returned[0] += *value;
-    scene->returned[1] += *rounding + unit * scene->returned[0];
+    scene->returned[1] += *rounding + line_unit * scene->returned[0];
     return 0;
 }
 
@@ -235,8 +234,8 @@ static void open_scene(struct scene *scene, size_t k, bool sparse, double consta
         }
         scene->norm_bound[i] = hypot(kernel ? norm + .5 : sqrt(norm), constant);
     }
-    scene->factor = kernel ? 2 * (longest + 6) * unit : (longest + 2) * unit;
-    scene->factor += 2 * unit;
+    scene->factor = kernel ? 2 * (longest + 6) * line_unit : (longest + 2) * line_unit;
+    scene->factor += 2 * line_unit;
     for (size_t i = 0; i < N; i++) {
         for (size_t j = 0; j < N; j++) {
             long double dot = 0;
@@ -287,7 +286,7 @@ static void expect(struct scene *scene, size_t evaluation, const struct referenc
         double norm_bound =
             scene->gram ? scene->norm_bound[i] * f->largest : reference_reach(scene, 0, i);
         *off = entries ? fmin(entries[i], f->factor * norm_bound) : f->factor * norm_bound;
-        *off += 6 * unit * (most + most_bias);
+        *off += 6 * line_unit * (most + most_bias);
     }
 }
 
@@ -538,11 +537,11 @@ static void check_bias(void) {
                                               .linear = 2 * primal,
                                               .zero_primal = 1e20,
                                               .target_gap = precise ? 0 : INFINITY};
-        double off = precise ? 1e-14 * primal : 64 * unit * norm_bound;
+        double off = precise ? 1e-14 * primal : 64 * line_unit * norm_bound;
         CHECK_TRUE(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err) == 0);
-        CHECK(found.primal >= primal * (1 - 2 * unit) && found.primal <= primal + off,
+        CHECK(found.primal >= primal * (1 - 2 * line_unit) && found.primal <= primal + off,
               "primal %.17g, not %.17g", found.primal, primal);
-        CHECK(found.dual <= primal * (1 + 2 * unit) && found.dual >= primal - off,
+        CHECK(found.dual <= primal * (1 + 2 * line_unit) && found.dual >= primal - off,
               "dual %.17g, not %.17g", found.dual, primal);
         CHECK(scores[0] == bias + 1 && scores[1] == bias + 2, "scores %.17g, %.17g", scores[0],
               scores[1]);
@@ -617,13 +616,8 @@ static void check_processes(void) {
         run_process(NULL, &one);
         ranks_run(several.ranks, run_process, &several);
         const struct certificate *a = &one.found, *b = &several.found;
-        double norm = 0, rounding = (double)several.ranks * unit;
-        for (size_t j = 0; j < D * scene.k; j++) {
-            norm += scene.w[0][j] * scene.w[0][j];
-        }
-        for (size_t c = 0; c < scene.k && scene.constant > 0; c++) {
-            norm += scene.bias[0][c] * scene.bias[0][c] / (scene.constant * scene.constant);
-        }
+        double norm = reference_linear(&scene, 0, false, 0).norm;
+        double rounding = (double)several.ranks * line_unit;
         double paid = a->rounding +
                       rounding * (a->primal - .5 * norm); /* for the sum of the processes' losses */
         CHECK(near(b->rounding, paid, 1e-11 + (round & 4 ? 0 : 1e-9)), "paid %.14g, not %.14g",

@@ -7,8 +7,6 @@
 #include "tests/unit/fit/line.h"
 #include "tests/unit/ranks.h"
 
-static const double unit = DBL_EPSILON / 2;
-
 /* Whether scores s (n, k) count as constant, with error bounds from `size`: each row has its own
  * features, and two large ones that cancel. *most: the largest slack. */
 static bool is_flat(size_t n, size_t k, const double *s, const double *size, double *most) {
@@ -233,7 +231,7 @@ static void check_total(void) {
     }
     double times = certify_total_times(&tenths, 1);
     CHECK(tenths.rounded && times >= (double)sum, "%.17g for %.17Lg", times, sum);
-    CHECK(near(times, tenths.sum * (1 + 2 * 1002 * unit), 1e-15), "raised by %g",
+    CHECK(near(times, tenths.sum * (1 + 2 * 1002 * line_unit), 1e-15), "raised by %g",
           times / tenths.sum - 1);
 }
 
@@ -302,7 +300,7 @@ static void check_words(void) {
               solution.constant_scores && solution.zero_only && solution.certified &&
               !solution.converged && solution.reason == STOP_TIME,
           "f = 0 because time ran out");
-    CHECK(near(certify_coefficient_rounding(10), 12 * unit, 1e-15), "rounding of a sum of 10");
+    CHECK(near(certify_coefficient_rounding(10), 12 * line_unit, 1e-15), "rounding of a sum of 10");
     printf("ok: sums are not too small, and solutions say what is so\n");
 }
 
@@ -372,7 +370,7 @@ static void check_written_bias(void) {
         b[i] = i % 2 ? 0x1p30 : -0x1p30;
         size += fabs(b[i]);
     }
-    const double bias = ROWS / 2 * unit * size;
+    const double bias = ROWS / 2 * line_unit * size;
     struct line line;
     struct certificate found;
     const struct certify_family family = {.context = &zero, .loss = no_loss, .zero_primal = 1e9};
