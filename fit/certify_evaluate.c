@@ -3,6 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "common/kernel/linear.h"
 
 #include <math.h>
@@ -133,6 +134,13 @@ static void correct_bias(const struct certify *certify, struct certify_evaluatio
     }
 }
 
+/* The rounding errors of one unit that each term of a score has, if `used` rows have coefficients.
+ * The constant feature's sum of all coefficients adds them in turn. */
+static double score_units(const struct certify *certify, size_t used) {
+    bool plain = certify->constant > 0;
+    return (double)(plain ? used : gram_exact_additions(certify->problem->gram, used));
+}
+
 /* |f|^2 of coefficients with scores s, which include the constant feature. */
 static int evaluate_coefficients(const struct certify *certify, const double *s,
                                  struct certify_evaluation *out, struct error *err) {
@@ -158,7 +166,8 @@ static int evaluate_coefficients(const struct certify *certify, const double *s,
     }
     correct_bias(certify, out);
     /* the error factor of pairs includes the rounding of their sums */
-    out->factor = certify->factor + (certify->pair ? 0 : (double)used + 8) * CERTIFY_UNIT;
+    double units = certify->pair ? 0 : score_units(certify, used) + 8;
+    out->factor = certify->factor + units * CERTIFY_UNIT;
     certify_set_rounding(certify, out);
     return 0;
 }
@@ -471,7 +480,7 @@ int certify_sharpen_entrywise(const struct certify *certify, struct certify_eval
     }
     double *error = size + stride * all, sum = coefficient_sizes(certify, f, stride, size, &used);
     double sum_g = other ? coefficient_sizes(certify, g, stride, size + 1, &used_g) : sum;
-    double units = (double)(used > used_g ? used : used_g) + 10; /* of their sum */
+    double units = score_units(certify, larger(used, used_g)) + 10; /* of their sum */
     double part = square * units * CERTIFY_UNIT;
     int status = gram_rounding_scores(problem->gram, units, size, stride, error, problem->threads,
                                       err) < 0 ||

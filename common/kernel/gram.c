@@ -4,6 +4,7 @@
 #include "common/kernel/gram.h"
 
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "common/double_double/type.h"
 #include "common/kernel/gram_dd.h"
 #include "common/kernel/kernel_dd.h"
@@ -180,6 +181,11 @@ int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double
     return gram->distinct_rows ? multiply_distinct(gram, NULL, gram_size(gram), b, k, s,
                                                    multiply_exactly, NULL, threads, err)
                                : multiply_exactly(gram->panels, b, k, s, NULL, threads, err);
+}
+
+size_t gram_exact_additions(const struct gram *gram, size_t m) {
+    size_t n = panels_size(gram->panels), equal = gram_size(gram) - n;
+    return smaller(m, equal + kernel_scores_additions(panels_rows(gram->panels), m));
 }
 
 int gram_float_scores(const struct gram *gram, const double *b, size_t k, double *s,

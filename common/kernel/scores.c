@@ -9,6 +9,7 @@
  */
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "common/kernel/kernel_private.h"
 #include "common/kernel/rounding.h"
 #include "common/kernel/task_sums.h"
@@ -346,6 +347,14 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                        .scores = scores,
                        .cluster = x == z ? x->cluster : NULL};
     return run(&s, threads, err);
+}
+
+/* A term is added with those of its tile's row, or of its task's column, and then with those of the
+ * other tasks. */
+size_t kernel_scores_additions(const struct kernel_rows *x, size_t m) {
+    size_t in_task = MANY_ROWS + MANY_ROWS / ROWS + 1;
+    size_t tasks = m / TILE_COLUMNS + x->data->n_rows / ROWS + 2;
+    return smaller(m, in_task + tasks + cluster_size(x->cluster));
 }
 
 int kernel_scores_float(const struct kernel_rows *x, const double *coefficients, size_t n_outputs,

@@ -195,6 +195,36 @@ static void test_blocks(void) {
     kernel_scratch_free(scratch);
 }
 
+/* Beside a 1 numbers below half a unit of it are lost one by one. If all were added in turn, more
+ * would be lost than the number of additions allows. */
+static void test_additions(void) {
+    enum { N = 1 << 14 };
+    const double unit = 0x1p-53, lost = unit / 2, whole = 1 + (N - 1) * lost;
+    struct kernel kernel = {.type = KERNEL_LINEAR};
+    struct data ones = {.n_rows = N, .n_features = 1, .value = check_array(N, sizeof(float))};
+    struct kernel_rows rows;
+    for (size_t i = 0; i < N; i++) {
+        ones.value[i] = 1;
+    }
+    MUST(kernel_rows_create(&rows, &kernel, &ones, &err));
+    double most = (double)kernel_scores_additions(&rows, N) * unit * whole;
+    CHECK(most < whole - 1, "the bound allows that all are lost");
+    for (size_t k = 1; k <= 3; k++) {
+        double *b = check_numbers(N * k), *s = check_numbers(N * k);
+        for (size_t i = 0; i < N; i++) {
+            b[i * k] = i == 0 ? 1 : lost;
+        }
+        MUST(kernel_scores(&rows, &rows, b, k, s, NULL, &err));
+        for (size_t i = 0; i < N; i++) {
+            CHECK(fabs(s[i * k] - whole) <= most, "row %zu of %zu outputs: %g lost of %g", i, k,
+                  whole - s[i * k], whole - 1);
+        }
+    }
+    CHECK(kernel_scores_additions(&rows, 5) == 5, "five terms have more than five");
+    kernel_rows_free(&rows);
+    printf("ok: no term of a score goes through more additions than said\n");
+}
+
 /* True if the matrix of all rows has a Cholesky factor, up to rounding. */
 static bool has_factor(const struct kernel *kernel, const struct data *data) {
     struct kernel_rows rows;
@@ -308,6 +338,7 @@ static void test_whole(void) {
 int main(void) {
     openblas_set_num_threads(1);
     test_blocks();
+    test_additions();
     test_definite();
     test_whole();
     return 0;
