@@ -4,7 +4,7 @@
  *           scores with the fewest labels on the wrong side (Elisseeff & Weston 2001); w and t are
  *           fitted to the targets by least squares. A ridge of 1e-6 of the mean squared score makes
  *           w unique: without a bias the scores of a row sum to 0. Beyond 2,048 labels the normal
- *           equations are solved by conjugate gradients, to a residual of 1e-6 or for 200 steps
+ *           equations are solved by conjugate gradients, to a residual of 5e-3 or for 50 steps
  *   global  s_k > t, with the fewest wrong labels over all training rows (Hamming loss)
  *   scut    s_k > t_k, with the largest F1 of the label over the training rows (Yang 2001)
  *   top:k   the k largest scores
@@ -17,6 +17,7 @@
 #define FAMILIES_ML_FRONTEND_THRESHOLD_H
 
 #include "common/base/error.h"
+#include "common/base/threads.h"
 #include "common/model/model.h"
 #include "families/ml/solver/label_sets.h"
 #include "fit/monitor.h"
@@ -50,8 +51,8 @@ size_t ml_threshold_count(const struct ml_threshold *threshold);
  * stay as they are then, 0 at first, and *late is set; if it has passed before the call, scores are
  * not read. The caller calls ml_threshold_free. */
 int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
-                     const double *scores, const struct monitor *monitor, bool *late,
-                     struct error *err);
+                     const double *scores, struct threads *threads, const struct monitor *monitor,
+                     bool *late, struct error *err);
 void ml_threshold_free(struct ml_threshold *threshold);
 
 /* The target of ew: the middle of a row's best segment, for scores s (q) and n_relevant labels.

@@ -2,12 +2,14 @@
  * q^3), or by conjugate gradients, O(n q) per step; cuts of sorted scores, O(n q log(n q)). */
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
 #include "families/ml/frontend/threshold.h"
 #include "families/ml/solver/sort.h"
 
 #include <cblas.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +17,10 @@
 static const double RIDGE = 1e-6;
 
 /* Up to DIRECT_LABELS labels the normal equations are factored (33 MB). Beyond, conjugate gradients
- * stop at the relative residual RESIDUAL or after MAX_STEPS. The deadline is checked every
- * CLOCK_ROWS rows. */
-enum { DIRECT_LABELS = 2048, MAX_STEPS = 200, CLOCK_ROWS = 256 };
-static const double RESIDUAL = 1e-6;
+ * stop at the relative residual RESIDUAL or after MAX_STEPS. Sums over rows are those of at most
+ * TASKS parts with TASK_ROWS rows or more. The deadline is checked every CLOCK_ROWS rows. */
+enum { DIRECT_LABELS = 2048, MAX_STEPS = 50, TASKS = 64, TASK_ROWS = 128, CLOCK_ROWS = 256 };
+static const double RESIDUAL = 5e-3;
 
 /* ---- segments ---- */
 
@@ -108,11 +110,11 @@ struct work {
     const struct ml_rows *rows;
     const double *scores;
     struct cluster *cluster;
+    struct threads *threads;
     double n_total; /* rows of all processes, times their weights */
     const struct monitor *monitor;
-    bool late;                    /* the deadline has passed */
-    bool *is_relevant;            /* (n_all, q); NULL for ew */
-    struct ml_sort *list, *merge; /* (q) */
+    bool late;         /* the deadline has passed */
+    bool *is_relevant; /* (n_all, q); NULL for ew */
 };
 
 static bool has_scores(const struct work *work) {
@@ -161,27 +163,76 @@ static bool factor_scores(const struct work *work, const double *scores, const d
     return cholesky_factor(A, q) == 0;
 }
 
+/* Adds to sums what the row i with scores s (q) contributes. */
+typedef void add_row(const void *context, const double *s, size_t i, double *sums);
+
+/* Sums over the rows: that of each task, and then of all in order, for any number of threads. */
+struct row_sums {
+    const struct work *work;
+    add_row *add;
+    const void *context;
+    size_t m, rows; /* length of the sums; rows of a task */
+    double *parts;  /* (tasks, m) */
+};
+
+static void sum_task(void *argument, size_t task, size_t worker) {
+    const struct row_sums *sums = argument;
+    const struct work *work = sums->work;
+    size_t first = task * sums->rows, end = smaller(first + sums->rows, work->rows->n_all);
+    (void)worker;
+    for (size_t i = first; i < end; i++) {
+        sums->add(sums->context, work->scores + i * work->rows->q, i, sums->parts + task * sums->m);
+    }
+}
+
+/* out (m) = the sum of what `add` adds for each row of all processes. */
+static int sum_rows(const struct work *work, add_row *add, const void *context, size_t m,
+                    double *out, struct error *err) {
+    size_t n = work->rows->n_all, rows = larger((n + TASKS - 1) / TASKS, TASK_ROWS);
+    size_t tasks = (n + rows - 1) / rows;
+    struct row_sums sums = {.work = work,
+                            .add = add,
+                            .context = context,
+                            .m = m,
+                            .rows = rows,
+                            .parts = memory_zeros(tasks, m * sizeof *out, "sums of rows", err)};
+    if (!sums.parts) {
+        return -1;
+    }
+    threads_run(work->threads, tasks, sum_task, &sums);
+    memset(out, 0, m * sizeof *out);
+    for (size_t task = 0; task < tasks; task++) {
+        array_add(out, 1, sums.parts + task * m, m);
+    }
+    free(sums.parts);
+    cluster_sum(work->cluster, out, m);
+    return 0;
+}
+
 /* The matrix of factor_scores as an operator, for conjugate gradients. */
 struct normal {
     const struct work *work;
     const double *mean; /* (q) */
-    double ridge;
-    double *diagonal;               /* (q) */
-    double *x, *r, *z, *p, *Ap, *y; /* (q) each; y (n_all) */
+    double ridge, offset;
+    double *diagonal;           /* (q) */
+    double *x, *r, *z, *p, *Ap; /* (q) each; Ap (q + 1) */
 };
 
-static void set_diagonal(struct normal *normal) {
-    const struct work *work = normal->work;
-    size_t q = work->rows->q;
-    double trace = 0;
-    memset(normal->diagonal, 0, q * sizeof *normal->diagonal);
-    for (size_t i = 0; i < work->rows->n_all; i++) {
-        for (size_t k = 0; k < q; k++) {
-            double off = work->scores[i * q + k] - normal->mean[k];
-            normal->diagonal[k] += weight_of(work, i) * off * off;
-        }
+static void add_squares(const void *context, const double *s, size_t i, double *sums) {
+    const struct normal *normal = context;
+    double weight = weight_of(normal->work, i);
+    for (size_t k = 0; k < normal->work->rows->q; k++) {
+        double off = s[k] - normal->mean[k];
+        sums[k] += weight * off * off;
     }
-    cluster_sum(work->cluster, normal->diagonal, q);
+}
+
+static int set_diagonal(struct normal *normal, struct error *err) {
+    size_t q = normal->work->rows->q;
+    double trace = 0;
+    if (sum_rows(normal->work, add_squares, normal, q, normal->diagonal, err) < 0) {
+        return -1;
+    }
     for (size_t k = 0; k < q; k++) {
         trace += normal->diagonal[k];
     }
@@ -189,40 +240,44 @@ static void set_diagonal(struct normal *normal) {
     for (size_t k = 0; k < q; k++) {
         normal->diagonal[k] += normal->ridge;
     }
+    return 0;
 }
 
-/* Ap = matrix times p. */
-static void apply(const struct normal *normal) {
-    const struct work *work = normal->work;
-    int q = (int)work->rows->q, n = (int)work->rows->n_all;
-    double offset = cblas_ddot(q, normal->mean, 1, normal->p, 1), sum = 0;
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, n, q, 1, work->scores, q, normal->p, 1, 0, normal->y,
-                1);
-    for (int i = 0; i < n; i++) {
-        normal->y[i] = weight_of(work, (size_t)i) * (normal->y[i] - offset);
-        sum += normal->y[i];
+/* The product of the row with p, times the row; and, last, the products. */
+static void add_product(const void *context, const double *s, size_t i, double *sums) {
+    const struct normal *normal = context;
+    size_t q = normal->work->rows->q;
+    double y = weight_of(normal->work, i) * (array_dot(s, normal->p, q) - normal->offset);
+    array_add(sums, y, s, q);
+    sums[q] += y;
+}
+
+/* Ap = matrix times p. The scores are read once. */
+static int apply(struct normal *normal, struct error *err) {
+    size_t q = normal->work->rows->q;
+    normal->offset = array_dot(normal->mean, normal->p, q);
+    if (sum_rows(normal->work, add_product, normal, q + 1, normal->Ap, err) < 0) {
+        return -1;
     }
-    cblas_dgemv(CblasRowMajor, CblasTrans, n, q, 1, work->scores, q, normal->y, 1, 0, normal->Ap,
-                1);
-    cblas_daxpy(q, -sum, normal->mean, 1, normal->Ap, 1);
-    cluster_sum(work->cluster, normal->Ap, (size_t)q);
-    cblas_daxpy(q, normal->ridge, normal->p, 1, normal->Ap, 1);
+    array_add(normal->Ap, -normal->Ap[q], normal->mean, q);
+    array_add(normal->Ap, normal->ridge, normal->p, q);
+    return 0;
 }
 
 /* Conjugate gradients with a diagonal preconditioner, started at 0. r is the right-hand side, x the
  * solution. */
-static void iterate(struct normal *normal, bool *late) {
+static int iterate(struct normal *normal, bool *late, struct error *err) {
     size_t q = normal->work->rows->q;
     double first = 0, last = 0;
     memset(normal->x, 0, q * sizeof *normal->x);
-    for (int step = 0; step <= MAX_STEPS; step++) {
+    for (int step = 0; step < MAX_STEPS; step++) {
         for (size_t k = 0; k < q; k++) {
             normal->z[k] = normal->r[k] / normal->diagonal[k];
         }
         double rz = array_dot(normal->r, normal->z, q);
         first = step == 0 ? rz : first;
-        if (!(rz > RESIDUAL * RESIDUAL * first) || step == MAX_STEPS) {
-            return;
+        if (!(rz > RESIDUAL * RESIDUAL * first)) {
+            break;
         }
         for (size_t k = 0; k < q; k++) {
             normal->p[k] = normal->z[k] + (step > 0 ? rz / last * normal->p[k] : 0);
@@ -230,32 +285,39 @@ static void iterate(struct normal *normal, bool *late) {
         last = rz;
         *late = monitor_past_deadline(normal->work->monitor);
         if (*late) {
-            return;
+            break;
         }
-        apply(normal);
+        if (apply(normal, err) < 0) {
+            return -1;
+        }
         double length = rz / array_dot(normal->p, normal->Ap, q);
         array_add(normal->x, length, normal->p, q);
         array_add(normal->r, -length, normal->Ap, q);
     }
+    return 0;
 }
 
 /* Replaces value (q), the right-hand side, by the solution of the normal equations. */
 static int solve_iteratively(struct work *work, const double *mean, double *value,
                              struct error *err) {
     size_t q = work->rows->q;
-    double *work_array =
-        memory_array(5 * q + work->rows->n_all, sizeof *work_array, "a least-squares fit", err);
-    if (!work_array) {
+    double *r = memory_array(5 * q + 1, sizeof *r, "a least-squares fit", err);
+    if (!r) {
         return -1;
     }
-    double *r = work_array, *z = r + q, *p = z + q, *Ap = p + q, *diagonal = Ap + q,
-           *y = diagonal + q;
-    struct normal normal = {work, mean, 0, diagonal, value, r, z, p, Ap, y};
+    struct normal normal = {.work = work,
+                            .mean = mean,
+                            .x = value,
+                            .r = r,
+                            .z = r + q,
+                            .p = r + 2 * q,
+                            .diagonal = r + 3 * q,
+                            .Ap = r + 4 * q};
     memcpy(r, value, q * sizeof *r);
-    set_diagonal(&normal);
-    iterate(&normal, &work->late);
-    free(work_array);
-    return 0;
+    int status = set_diagonal(&normal, err);
+    status = status < 0 ? -1 : iterate(&normal, &work->late, err);
+    free(r);
+    return status;
 }
 
 /* The same by a Cholesky factor; 0 if rounding prevents one. */
@@ -278,27 +340,38 @@ static int solve_directly(const struct work *work, const double *mean, double *v
     return 0;
 }
 
+/* The context of add_moments. */
+struct moments {
+    const struct work *work;
+    const double *target; /* (n_all) */
+    double target_mean;
+};
+
+/* The row, and times its centred target. */
+static void add_moments(const void *context, const double *s, size_t i, double *sums) {
+    const struct moments *moments = context;
+    size_t q = moments->work->rows->q;
+    double weight = weight_of(moments->work, i);
+    array_add(sums, weight / moments->work->n_total, s, q);
+    array_add(sums + q, weight * (moments->target[i] - moments->target_mean), s, q);
+}
+
 /* Least squares t = w's + constant for targets (n_all), with centred scores. */
 static int least_squares(struct work *work, const double *target, double *value,
                          struct error *err) {
     size_t q = work->rows->q, n = work->rows->n_all;
-    double *mean = memory_zeros(q, sizeof *mean, "a least-squares fit", err);
-    if (!mean) {
-        return -1;
-    }
+    double *mean = memory_array(q, 2 * sizeof *mean, "a least-squares fit", err);
     double target_mean = 0, constant;
     for (size_t i = 0; i < n; i++) {
-        double weight = weight_of(work, i);
-        array_add(mean, weight / work->n_total, work->scores + i * q, q);
-        target_mean += weight * target[i] / work->n_total;
+        target_mean += weight_of(work, i) * target[i] / work->n_total;
     }
-    cluster_sum(work->cluster, mean, q);
     target_mean = cluster_total(work->cluster, target_mean);
-    memset(value, 0, q * sizeof *value);
-    for (size_t i = 0; i < n; i++) {
-        array_add(value, weight_of(work, i) * (target[i] - target_mean), work->scores + i * q, q);
+    const struct moments moments = {work, target, target_mean};
+    if (!mean || sum_rows(work, add_moments, &moments, 2 * q, mean, err) < 0) {
+        free(mean);
+        return -1;
     }
-    cluster_sum(work->cluster, value, q);
+    memcpy(value, mean + q, q * sizeof *value);
     int status = 0;
     if (has_scores(work)) {
         status = (q > DIRECT_LABELS ? solve_iteratively(work, mean, value, err)
@@ -315,22 +388,47 @@ static int least_squares(struct work *work, const double *target, double *value,
     return status;
 }
 
-static int fit_ew(struct work *work, double *value, struct error *err) {
+/* The targets of ew, in tasks of CLOCK_ROWS rows. */
+struct targets {
+    const struct work *work;
+    double *target;       /* (n_all) */
+    struct ml_sort *list; /* (workers, 2, q) work */
+    atomic_bool late;     /* the deadline has passed: some targets are missing */
+};
+
+static void target_task(void *argument, size_t task, size_t worker) {
+    struct targets *targets = argument;
+    const struct work *work = targets->work;
     const struct ml_rows *rows = work->rows;
-    size_t q = rows->q, n = rows->n_all;
-    double *target = memory_array(n, sizeof *target, "targets", err);
-    if (!target) {
+    size_t q = rows->q, end = smaller((task + 1) * CLOCK_ROWS, rows->n_all);
+    struct ml_sort *list = targets->list + 2 * q * worker;
+    if (!work->cluster && monitor_past_deadline(work->monitor)) {
+        atomic_store(&targets->late, true);
+    }
+    for (size_t i = task * CLOCK_ROWS; i < end && !atomic_load(&targets->late); i++) {
+        uint32_t n_relevant = (uint32_t)(rows->start[i + 1] - rows->start[i]);
+        targets->target[i] =
+            ml_threshold_target(work->scores + i * q, (uint32_t)q, rows->relevant + rows->start[i],
+                                n_relevant, list, list + q);
+    }
+}
+
+static int fit_ew(struct work *work, double *value, struct error *err) {
+    size_t q = work->rows->q, n = work->rows->n_all, workers = threads_count(work->threads);
+    struct targets targets = {
+        .work = work,
+        .target = memory_array(n, sizeof *targets.target, "targets", err),
+        .list = memory_array(workers * q, 2 * sizeof *targets.list, "scores", err)};
+    if (!targets.target || !targets.list) {
+        free(targets.target);
+        free(targets.list);
         return -1;
     }
-    for (size_t i = 0; i < n && !work->late; i++) {
-        work->late = i % CLOCK_ROWS == 0 && !work->cluster && monitor_past_deadline(work->monitor);
-        const uint32_t *relevant = rows->relevant + rows->start[i];
-        target[i] = ml_threshold_target(work->scores + i * q, (uint32_t)q, relevant,
-                                        (uint32_t)(rows->start[i + 1] - rows->start[i]), work->list,
-                                        work->merge);
-    }
-    int status = work->late ? 0 : least_squares(work, target, value, err);
-    free(target);
+    threads_run(work->threads, (n + CLOCK_ROWS - 1) / CLOCK_ROWS, target_task, &targets);
+    free(targets.list);
+    work->late = atomic_load(&targets.late);
+    int status = work->late ? 0 : least_squares(work, targets.target, value, err);
+    free(targets.target);
     return status;
 }
 
@@ -405,8 +503,8 @@ static int fit(struct ml_threshold *threshold, struct work *work, struct error *
 }
 
 int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
-                     const double *scores, const struct monitor *monitor, bool *late,
-                     struct error *err) {
+                     const double *scores, struct threads *threads, const struct monitor *monitor,
+                     bool *late, struct error *err) {
     *late = false;
     threshold->q = rows->q;
     threshold->n = ml_threshold_count(threshold);
@@ -422,11 +520,10 @@ int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
     struct work work = {.rows = rows,
                         .scores = scores,
                         .cluster = rows->cluster,
+                        .threads = threads,
                         .n_total = (double)n_rows,
                         .monitor = monitor,
-                        .late = monitor_past_deadline(monitor),
-                        .list = memory_array(rows->q, sizeof(struct ml_sort), "scores", err),
-                        .merge = memory_array(rows->q, sizeof(struct ml_sort), "scores", err)};
+                        .late = monitor_past_deadline(monitor)};
     if (rows->weight) {
         double own = 0;
         for (size_t i = 0; i < rows->n_all; i++) {
@@ -436,13 +533,11 @@ int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
     }
     threshold->value = memory_zeros(threshold->n, sizeof(double), "a threshold", err);
     int status = -1;
-    if (work.list && work.merge && threshold->value) {
+    if (threshold->value) {
         status = work.late ? 0 : fit(threshold, &work, err);
         *late = work.late;
     }
     free(work.is_relevant);
-    free(work.list);
-    free(work.merge);
     if (status < 0) {
         ml_threshold_free(threshold);
     }

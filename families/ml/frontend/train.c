@@ -50,6 +50,7 @@ static int check(const struct options *options, struct error *err) {
 
 struct state {
     struct ml *ml;
+    struct threads *threads;
     struct ml_threshold threshold; /* of the last solution */
     double *label_rows; /* (q) training rows with each label; NULL before the first fit */
 };
@@ -74,6 +75,7 @@ static int open_problem(void **opened, const struct problem *problem, struct poi
         free(state);
         return -1;
     }
+    state->threads = problem->threads;
     *opened = state;
     return 0;
 }
@@ -105,7 +107,8 @@ static int fit_threshold(void *opened, struct point point, const struct monitor 
         return -1;
     }
     threshold->at_least_one = options_given(point.options, "at-least-one");
-    return ml_threshold_fit(threshold, rows, ml_get_scores(state->ml), monitor, late, err);
+    return ml_threshold_fit(threshold, rows, ml_get_scores(state->ml), state->threads, monitor,
+                            late, err);
 }
 
 /* ---- report, model and proof ---- */

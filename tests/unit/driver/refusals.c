@@ -50,7 +50,7 @@ static void check_sizes(void) {
     REFUSED(data_make_dense(&many, 4, true, &err), "dense rows of 4 values");
     REFUSED(folds_join(&folds, &rows, &more, &err), "more than 4294967295 rows");
     REFUSED(rank_pairs_create(&pairs, &problem, &all, &err), "4294967295 rows: at most 4294967294");
-    REFUSED(ml_threshold_fit(&threshold, &sets, NULL, NULL, &late, &err),
+    REFUSED(ml_threshold_fit(&threshold, &sets, NULL, NULL, NULL, &late, &err),
             "threshold: more than 4294967295 scores");
     REFUSED(cholesky_pivoted(&number, (size_t)INT_MAX + 1, 0, &rank, pivot, &err),
             "a matrix of 2147483648 rows is too large to be factored");

@@ -61,8 +61,8 @@ static void fit(struct ml_threshold *threshold, const char *how, const struct se
                 const double *scores) {
     MUST(ml_threshold_parse(threshold, how, &err));
     bool late = false;
-    CHECK(ml_threshold_fit(threshold, &sets->rows, scores, NULL, &late, &err) == 0 && !late, "%s",
-          err.text);
+    CHECK(ml_threshold_fit(threshold, &sets->rows, scores, NULL, NULL, &late, &err) == 0 && !late,
+          "%s", err.text);
 }
 
 static void check_ew(void) {
@@ -128,7 +128,7 @@ static void check_many(void) {
     }
     bool late;
     MUST(ml_threshold_parse(&threshold, "ew", &err));
-    CHECK(ml_threshold_fit(&threshold, &rows, scores, NULL, &late, &err) == 0 && !late, "%s",
+    CHECK(ml_threshold_fit(&threshold, &rows, scores, NULL, NULL, &late, &err) == 0 && !late, "%s",
           err.text);
     for (size_t i = 0; i < ROWS; i++) {
         const double *s = scores + i * LABELS;
@@ -143,7 +143,7 @@ static void check_many(void) {
     int calls = 0;
     const struct monitor monitor = {.context = &calls, .past_deadline = is_late};
     MUST(ml_threshold_parse(&threshold, "ew", &err));
-    CHECK(ml_threshold_fit(&threshold, &rows, NULL, &monitor, &late, &err) == 0 && late, "%s",
+    CHECK(ml_threshold_fit(&threshold, &rows, NULL, NULL, &monitor, &late, &err) == 0 && late, "%s",
           err.text);
     for (size_t k = 0; k <= LABELS; k++) {
         CHECK(threshold.value[k] == 0, "late, and label %zu has %g", k, threshold.value[k]);
