@@ -5,9 +5,23 @@
 #   PATH     begins with $bin: programs are called by their names.
 
 bats_require_minimum_version 1.5.0
-bats_load_library bats-support
-bats_load_library bats-assert
-bats_load_library bats-file
+
+# load_library NAME: bats_load_library, without the processes that the libraries start for each of their files: a
+# fifth of a second in each test.
+load_library() {
+    local folder file
+    IFS=: read -ra folder <<<"$BATS_LIB_PATH"
+    for folder in "${folder[@]}"; do
+        for file in "$folder/$1"/src/*.bash; do
+            # shellcheck disable=SC1090
+            [ ! -f "$file" ] || source "$file"
+        done
+    done
+}
+
+load_library bats-support
+load_library bats-assert
+load_library bats-file
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 bin=${DUALSVM_BIN:-$root/build}
