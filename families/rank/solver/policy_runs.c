@@ -23,6 +23,10 @@ enum { MAX_RUNS = 4 };
 static const double SAFE_PART = 0.95, MAX_GAP_RATIO = 4;
 enum { TIMED_PART = 4 };
 
+/* Products for which a time limit leaves time after the approximate problem: the certificate has
+ * two columns. */
+static const double CERTIFICATE_PRODUCTS = 1.5;
+
 /* The repeated runs of one algorithm. */
 struct repeated_run {
     struct rank_fitting *fitting;
@@ -105,7 +109,7 @@ static bool doubles(const struct rank_fitting *fitting, const struct monitor *mo
                     const struct fit *fit) {
     const struct rank_low_rank *low = fitting->rank->low_rank;
     double gap = gap_relative(fit->primal, fit->dual), epsilon = fitting->parameters.epsilon;
-    double left = monitor_seconds_left(monitor) - fitting->reserved_seconds;
+    double left = monitor_seconds_left(monitor) - CERTIFICATE_PRODUCTS * fitting->product_seconds;
     bool pays =
         isfinite(left) ? left >= rank_low_rank_next_seconds(low) : gap <= MAX_GAP_RATIO * epsilon;
     return gap > SAFE_PART * epsilon && pays && !stop_limited(fit->reason) &&
@@ -148,17 +152,21 @@ int rank_run_low_rank(void *state, const struct monitor *monitor, struct error *
     struct rank *rank = fitting->rank;
     struct fit fit;
     struct certificate found;
+    struct monitor_run run;
+    struct monitor longer =
+        monitor_reserve_time(&run, fitting->limit, CERTIFICATE_PRODUCTS * fitting->product_seconds);
     fitting->ran |= 1U << ALGORITHM_LOW_RANK;
-    if (low_rank_once(fitting, monitor, &fit, err) < 0) {
+    if (low_rank_once(fitting, &longer, &fit, err) < 0) {
         return -1;
     }
     fitting->best.iterations = fit.iterations;
     if (rank_take_fit(fitting, &fit, rank_low_rank_planes(rank->low_rank), &found, err) < 0) {
         return -1;
     }
-    if (!rank_is_reached(fitting)) { /* the next algorithm needs the memory */
+    if (!rank_is_reached(fitting)) { /* the next algorithm needs the memory, and the time */
         rank_low_rank_free(rank->low_rank);
         rank->low_rank = NULL;
+        fitting->best.reason = monitor_past_deadline(monitor) ? STOP_TIME : fitting->best.reason;
     }
     return 0;
 }

@@ -257,18 +257,13 @@ static int solve_all(struct solving *solving, struct error *err) {
     return tolerance_solve(solve_to, solving, epsilon, cluster_count(map->cluster, map->n), err);
 }
 
-/* *seconds of a time limit that the last certificate of many rows will need: with the time of 1.5
- * products a fit of 20,000 rows came too late. */
-static int reserve_time(const struct rank *rank, const struct monitor *monitor, double *seconds,
-                        struct error *err) {
-    const double products = 3; /* the last plane takes one, and the certificate two columns */
-    *seconds = 0;
-    if (rank->problem->gram && !rank->exterior &&
-        rank_low_rank_time_product(rank->problem, monitor, seconds, err) < 0) {
-        return -1;
-    }
-    *seconds *= products;
-    return 0;
+/* Measures the time of a product with many rows if there is a time limit. */
+static int time_product(struct rank_fitting *fitting, struct error *err) {
+    const struct rank *rank = fitting->rank;
+    return rank->problem->gram && !rank->exterior
+               ? rank_low_rank_time_product(rank->problem, fitting->limit,
+                                            &fitting->product_seconds, err)
+               : 0;
 }
 
 int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
@@ -276,13 +271,13 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
     *solution = (struct solution){0};
     struct monitor_run run;
     struct monitor onward;
-    struct solving solving = {.fitting = {.rank = rank, .parameters = *parameters},
-                              .monitor = &onward};
-    double *reserved = &solving.fitting.reserved_seconds;
-    if (check(rank, parameters, err) < 0 || reserve_time(rank, monitor, reserved, err) < 0) {
+    struct solving solving = {
+        .fitting = {.rank = rank, .parameters = *parameters, .limit = monitor}, .monitor = &onward};
+    if (check(rank, parameters, err) < 0 || time_product(&solving.fitting, err) < 0) {
         return -1;
     }
-    onward = monitor_reserve_time(&run, monitor, *reserved);
+    double product = solving.fitting.product_seconds;
+    onward = monitor_reserve_time(&run, monitor, RANK_PRODUCTS * product);
     if (monitor_past_deadline(&onward)) {
         return zero_solution(rank, parameters->cost, solution, err);
     }

@@ -48,12 +48,17 @@ struct rank_best {
     uint64_t iterations;
 };
 
+/* Products with the kernel matrix for which a time limit leaves time: the last plane takes one, and
+ * the certificate two columns. With 1.5 a fit of 20,000 rows came too late. */
+#define RANK_PRODUCTS 3
+
 /* The state of a fit to one target gap: what the rows of the policy table (policy.h) work on. */
 struct rank_fitting {
     struct rank *rank;
     struct rank_parameters parameters; /* epsilon is the target gap */
     struct rank_best best;
-    double reserved_seconds;  /* of a time limit, for the last certificate */
+    const struct monitor *limit; /* of the fit, without time kept for its certificate */
+    double product_seconds;      /* with a time limit: of a product with the kernel matrix; or 0 */
     unsigned ran;             /* bit set by enum algorithm: the algorithms that ran for this gap */
     bool at_limit;            /* the last one ended at its work limit */
     bool fallback_impossible; /* creating a fallback solver showed that it is impossible */
