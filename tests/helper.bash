@@ -243,7 +243,6 @@ holds() {
     shift
     [ $# -eq 0 ] || expected=$(printf '%s\n' "$@" | sort | tr '\n' ' ')
     assert_equal "$(
-        set --
         shopt -s nullglob dotglob
         cd "$folder" || exit 1
         set -- *

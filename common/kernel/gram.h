@@ -65,7 +65,7 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
 int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err);
 
-/* kernel_scores_additions of these, with those of duplicate rows. */
+/* The same as kernel_scores_additions for these, with the additions that aggregate duplicates. */
 size_t gram_exact_additions(const struct gram *gram, size_t m);
 
 /* The same with kernel values in float. */

@@ -113,9 +113,10 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
                   const double *coefficients, size_t n_outputs, double *scores,
                   struct threads *threads, struct error *err);
 
-/* The largest number of additions that a term of these sums goes through if x is z and m rows have
- * coefficients. So their relative error is at most this times 2^-53, to first order (Higham,
- * "Accuracy and stability of numerical algorithms", 2002, section 4.2). */
+/* A bound of the number of additions that a term of these sums goes through if x is z and m rows
+ * have a coefficient in the output. So their error, relative to the sum of magnitudes, is at most
+ * this times 2^-53, to first order (Higham, "Accuracy and stability of numerical algorithms", 2002,
+ * section 4.2). */
 size_t kernel_scores_additions(const struct kernel_rows *x, size_t m);
 
 /* The same of rows x with themselves, with values in float; sums are in double. */

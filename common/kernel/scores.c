@@ -350,10 +350,11 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
 }
 
 /* A term is added with those of its tile's row, or of its task's column, and then with those of the
- * other tasks. */
+ * other tasks. Their number is that for all rows: the m may be spread over those that have a
+ * coefficient in another output. */
 size_t kernel_scores_additions(const struct kernel_rows *x, size_t m) {
     size_t in_task = MANY_ROWS + MANY_ROWS / ROWS + 1;
-    size_t tasks = m / TILE_COLUMNS + x->data->n_rows / ROWS + 2;
+    size_t n = x->data->n_rows, tasks = n / TILE_COLUMNS + n / ROWS + 2;
     return smaller(m, in_task + tasks + cluster_size(x->cluster));
 }
 

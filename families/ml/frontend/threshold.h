@@ -47,9 +47,10 @@ int ml_threshold_parse(struct ml_threshold *threshold, const char *text, struct 
 size_t ml_threshold_count(const struct ml_threshold *threshold);
 
 /* Fits the values to the rows' label sets, weights and scores (n_all, q). If rows are distributed,
- * to those of all processes, which all call it. If the deadline of the monitor passes, the values
- * stay as they are then, 0 at first, and *late is set; if it has passed before the call, scores are
- * not read. The caller calls ml_threshold_free. */
+ * to those of all processes, which all call it. The values do not depend on the number of threads.
+ * If the deadline of the monitor passes, the values stay as they are then, 0 at first, and *late is
+ * set; if it has passed before the call, scores are not read. Fails if memory runs out. The caller
+ * calls ml_threshold_free. */
 int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
                      const double *scores, struct threads *threads, const struct monitor *monitor,
                      bool *late, struct error *err);

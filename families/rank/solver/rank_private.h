@@ -48,10 +48,6 @@ struct rank_best {
     uint64_t iterations;
 };
 
-/* Products with the kernel matrix for which a time limit leaves time: the last plane takes one, and
- * the certificate two columns. With 1.5 a fit of 20,000 rows came too late. */
-#define RANK_PRODUCTS 3
-
 /* The state of a fit to one target gap: what the rows of the policy table (policy.h) work on. */
 struct rank_fitting {
     struct rank *rank;
