@@ -35,7 +35,7 @@ setup() { with_tools; }
         (cd work && easy mc --folds 2 --kernel linear --cost 1,2 "./$name" "./$name" -- -q) >said 2>told || fail "$name: $(cat said told)"
         [ -s "work/$name.model" ]
         [ -s "work/$name.predict" ]
-        holds work "$(printf '%s\n' "$name"{,.model,.predict,.sweep})"
+        holds work "$name"{,.model,.predict,.sweep}
         printed=$(sed -n 's/^\$ //p' said)
         ! LC_ALL=C grep '[^ -~]' <<<"$printed" || fail 'a command with control characters'
         (cd again && eval "$printed") >/dev/null

@@ -239,15 +239,15 @@ ended_with() {
 
 # holds FOLDER NAMES: asserts that the folder holds exactly these names, temporary files included.
 holds() {
-    local folder=$1 expected=
+    local folder=$1 found
     shift
-    [ $# -eq 0 ] || expected=$(printf '%s\n' "$@" | sort | tr '\n' ' ')
-    assert_equal "$(
+    found=$(
         shopt -s nullglob dotglob
         cd "$folder" || exit 1
         set -- *
-        [ $# -eq 0 ] || printf '%s ' "$@"
-    )" "$expected"
+        [ $# -eq 0 ] || printf '%q\n' "$@" # a name may hold a newline
+    )
+    assert_equal "$(sort <<<"$found")" "$([ $# -eq 0 ] || printf '%q\n' "$@" | sort)"
 }
 
 # ten_decades: 150 rows of two labels whose features have units over ten decades, the largest shared by many
