@@ -16,6 +16,6 @@ load helper
     assert_output 'ok: 1 ranks, 0 threads'
 }
 
-@test "memory: sizes that overflow are refused, limits of control groups are known" {
+@test "memory: sizes that overflow are refused, zeros are zeros, limits of control groups are known" {
     TMPDIR=$tmp unit common/base/memory
 }

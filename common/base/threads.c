@@ -10,9 +10,11 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 enum { MAX_THREADS = 1024 };
+enum { ZEROS_TASK = 8 << 20 }; /* bytes that a task sets to zero */
 
 struct threads {
     pthread_mutex_t mutex;
@@ -215,6 +217,29 @@ void threads_run(struct threads *threads, size_t n_tasks, threads_task task, voi
         pthread_cond_wait(&threads->done, &threads->mutex);
     }
     pthread_mutex_unlock(&threads->mutex);
+}
+
+struct zeros {
+    char *block;
+    size_t bytes;
+};
+
+static void zeros_task(void *argument, size_t task, size_t worker) {
+    const struct zeros *zeros = argument;
+    size_t first = task * ZEROS_TASK, left = zeros->bytes - first;
+    (void)worker;
+    memset(zeros->block + first, 0, left < ZEROS_TASK ? left : ZEROS_TASK);
+}
+
+void *threads_zeros(struct threads *threads, size_t count, size_t size, const char *what,
+                    struct error *err) {
+    struct zeros zeros = {memory_array(count, size, what, err), count * size};
+    if (zeros.block && threads && threads->stop) { /* a run could leave a part unset */
+        memset(zeros.block, 0, zeros.bytes);
+    } else if (zeros.block) {
+        threads_run(threads, (zeros.bytes + ZEROS_TASK - 1) / ZEROS_TASK, zeros_task, &zeros);
+    }
+    return zeros.block;
 }
 
 void threads_limit(struct threads *threads, bool (*stop)(void *context), void *context) {

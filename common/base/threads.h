@@ -32,6 +32,11 @@ size_t threads_count(const struct threads *threads);
  * Not re-entrant: a task must not call threads_run on the pool that runs it. */
 void threads_run(struct threads *threads, size_t n_tasks, threads_task task, void *argument);
 
+/* memory_zeros for a block of which each worker sets a part to zero: for large blocks that is the
+ * time in which the system clears their pages. Not for use in a task. */
+void *threads_zeros(struct threads *threads, size_t count, size_t size, const char *what,
+                    struct error *err);
+
 /* Sets a limit of the runs that follow: no task starts once stop(context), which all workers call,
  * is true. The caller then discards what the run has computed. stop NULL: no limit. */
 void threads_limit(struct threads *threads, bool (*stop)(void *context), void *context);

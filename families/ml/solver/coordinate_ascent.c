@@ -85,13 +85,15 @@ int ml_ascent_create(struct ml_ascent *ascent, const struct problem *problem,
     }
     size_t n = rows->n, width = ascent->store.width;
     const struct arrays arrays[] = {
-        ARRAYS(n * width, double, &ascent->beta),
         ARRAYS(n, double, &ascent->conjugate, &ascent->gap),
         ARRAYS(width, double, &ascent->total, &ascent->offset, &ascent->s, &ascent->old),
         ARRAYS(n, unsigned char, &ascent->pause_length, &ascent->pause_left),
         ARRAYS(n, uint32_t, &ascent->order)};
     ascent->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "dual variables", err);
-    if (!ascent->block || create_alpha(ascent, err) < 0 || create_scratch(ascent, err) < 0) {
+    ascent->beta =
+        threads_zeros(problem->threads, n, width * sizeof(double), "dual variables", err);
+    if (!ascent->block || !ascent->beta || create_alpha(ascent, err) < 0 ||
+        create_scratch(ascent, err) < 0) {
         ml_ascent_free(ascent);
         return -1;
     }
@@ -112,6 +114,7 @@ void ml_ascent_free(struct ml_ascent *ascent) {
     ml_distributed_free(ascent->distributed);
     free(ascent->scratch);
     free(ascent->block);
+    free(ascent->beta);
     free(ascent->alpha_scores);
     free(ascent->alpha);
     free(ascent->alpha_start);
@@ -217,11 +220,13 @@ struct ml_alphas ml_ascent_alphas(const struct ml_ascent *ascent) {
 
 static void reset(struct ml_ascent *ascent) {
     size_t n = ascent->rows->n, width = ascent->store.width;
-    memset(ascent->beta, 0, n * width * sizeof(double));
-    memset(ascent->conjugate, 0, n * sizeof(double));
-    memset(ascent->total, 0, width * sizeof(double));
-    memset(ascent->alpha, 0, (size_t)ascent->alpha_start[n] * sizeof(double));
-    ml_store_scale(&ascent->store, 0);
+    if (ascent->cost > 0) {
+        memset(ascent->beta, 0, n * width * sizeof(double));
+        memset(ascent->conjugate, 0, n * sizeof(double));
+        memset(ascent->total, 0, width * sizeof(double));
+        memset(ascent->alpha, 0, (size_t)ascent->alpha_start[n] * sizeof(double));
+        ml_store_scale(&ascent->store, 0);
+    }
     for (size_t i = 0; ascent->alpha_scores && i < n; i++) { /* all margins are 1 */
         struct ml_block block = ml_ascent_block(ascent, i);
         memset(ascent->alpha_scores + i * width, 0, width * sizeof(double));

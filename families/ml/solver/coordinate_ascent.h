@@ -56,7 +56,7 @@ struct ml_ascent {
     double *s, *old;                    /* (width) scores and old beta of the visited row */
     struct ml_scratch **scratch;        /* (workers) */
     struct ml_distributed *distributed; /* NULL unless a linear problem is distributed */
-    void *block;                        /* all arrays (n) and (width) but alpha_scores */
+    void *block;                        /* all arrays (n) and (width) */
 };
 
 /* Bounds at the point, of the problem with constant_squared and `offset`. */

@@ -1,5 +1,6 @@
 /* Points of the multi-label problem: their weights, scores, feasibility and certificate. */
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "families/ml/solver/certify.h"
 #include "families/ml/solver/ml_private.h"
 #include "families/ml/solver/sort.h"
@@ -7,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { TASK_ROWS = 256, TASK_LABELS = 64 }; /* rows, or labels, of a task */
 
 void ml_point_free(struct ml_point *point) {
     free(point->weights);
@@ -25,14 +28,15 @@ size_t ml_n_weights(const struct ml *ml) {
 
 int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *err) {
     size_t q = ml->rows.q;
-    *point =
-        (struct ml_point){.certificate = {.primal = INFINITY, .gap = INFINITY},
-                          .weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err),
-                          .bias = memory_zeros(q, sizeof(double), "weights", err),
-                          .scores = memory_array(ml->rows.n_all, q * sizeof(double), "scores", err),
-                          .feasibility = memory_zeros(ml->rows.n_all, sizeof(struct ml_feasibility),
-                                                      "a certificate", err),
-                          .residual = memory_zeros(q, sizeof(double), "a certificate", err)};
+    *point = (struct ml_point){
+        .certificate = {.primal = INFINITY, .gap = INFINITY},
+        .weights =
+            threads_zeros(ml->problem->threads, ml_n_weights(ml), sizeof(double), "weights", err),
+        .bias = memory_zeros(q, sizeof(double), "weights", err),
+        .scores = memory_array(ml->rows.n_all, q * sizeof(double), "scores", err),
+        .feasibility =
+            memory_zeros(ml->rows.n_all, sizeof(struct ml_feasibility), "a certificate", err),
+        .residual = memory_zeros(q, sizeof(double), "a certificate", err)};
     if (point->weights && point->bias && point->scores && point->feasibility && point->residual) {
         return 0;
     }
@@ -97,25 +101,61 @@ static double excess_over_lambda(const struct ml_block *block, const double *bet
     return excess;
 }
 
-int ml_point_feasibility(const struct ml *ml, double cost, const double *beta,
-                         struct ml_point *point, struct error *err) {
-    size_t q = ml->rows.q, width = ml->ascent.store.width;
-    struct ml_sort *list = memory_array(q, 2 * sizeof *list, "a certificate", err);
-    memset(point->residual, 0, q * sizeof *point->residual);
-    for (size_t i = 0; list && i < ml->rows.n; i++) {
-        struct ml_block block = ml_rows_block(&ml->rows, i, ML_HINGE, cost);
-        struct ml_feasibility *feasibility = &point->feasibility[ml->rows.row[i]];
-        *feasibility = feasibility_of(&block, beta + i * width);
-        feasibility->excess = feasibility->max_product > block.lambda
-                                  ? excess_over_lambda(&block, beta + i * width, list)
-                                  : 0;
-        for (size_t k = 0; k < q; k++) {
-            point->residual[k] += beta[i * width + k];
+struct feasibility_tasks {
+    const struct ml *ml;
+    double cost;
+    const double *beta; /* (n, width) */
+    struct ml_point *point;
+    struct ml_sort *list; /* (workers, 2 q) */
+};
+
+static void feasibility_task(void *argument, size_t task, size_t worker) {
+    const struct feasibility_tasks *tasks = argument;
+    const struct ml_rows *rows = &tasks->ml->rows;
+    size_t width = tasks->ml->ascent.store.width, first = task * TASK_ROWS;
+    for (size_t i = first, end = smaller(first + TASK_ROWS, rows->n); i < end; i++) {
+        const double *beta = tasks->beta + i * width;
+        struct ml_block block = ml_rows_block(rows, i, ML_HINGE, tasks->cost);
+        struct ml_feasibility *feasibility = &tasks->point->feasibility[rows->row[i]];
+        *feasibility = feasibility_of(&block, beta);
+        feasibility->excess =
+            feasibility->max_product > block.lambda
+                ? excess_over_lambda(&block, beta, tasks->list + worker * 2 * rows->q)
+                : 0;
+    }
+}
+
+/* A task takes some labels and all rows, so sums do not depend on the threads. */
+static void residual_task(void *argument, size_t task, size_t worker) {
+    const struct feasibility_tasks *tasks = argument;
+    const struct ml_rows *rows = &tasks->ml->rows;
+    size_t width = tasks->ml->ascent.store.width, first = task * TASK_LABELS;
+    size_t end = smaller(first + TASK_LABELS, rows->q);
+    double *residual = tasks->point->residual;
+    (void)worker;
+    memset(residual + first, 0, (end - first) * sizeof *residual);
+    for (size_t i = 0; i < rows->n; i++) {
+        for (size_t k = first; k < end; k++) {
+            residual[k] += tasks->beta[i * width + k];
         }
     }
+}
+
+int ml_point_feasibility(const struct ml *ml, double cost, const double *beta,
+                         struct ml_point *point, struct error *err) {
+    struct threads *threads = ml->problem->threads;
+    size_t q = ml->rows.q, workers = threads_count(threads);
+    struct feasibility_tasks tasks = {
+        ml, cost, beta, point,
+        memory_array(workers * q, 2 * sizeof(struct ml_sort), "a certificate", err)};
+    if (!tasks.list) {
+        return -1;
+    }
+    threads_run(threads, (ml->rows.n + TASK_ROWS - 1) / TASK_ROWS, feasibility_task, &tasks);
+    threads_run(threads, (q + TASK_LABELS - 1) / TASK_LABELS, residual_task, &tasks);
     cluster_sum(ml->rows.cluster, point->residual, q);
-    free(list);
-    return list ? 0 : -1;
+    free(tasks.list);
+    return 0;
 }
 
 double ml_point_linear(const struct ml *ml, const double *beta) {

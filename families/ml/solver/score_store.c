@@ -2,6 +2,7 @@
  * rows. */
 #include "families/ml/solver/score_store.h"
 
+#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
@@ -18,6 +19,7 @@ enum {
     VECTOR = 8, /* doubles of the widest vector */
     /* adjacent rows that stay together: their entries are adjacent in the Gram matrix */
     GROUP = 16,
+    TOGETHER = 4,         /* rows of W read or changed at once */
     CHUNK = 128,          /* rows whose steps are applied at once */
     SLICE = 512,          /* rows of S updated at once, so that K's part stays in cache */
     COLUMNS = 64,         /* columns of W per task of a rebuild */
@@ -26,34 +28,66 @@ enum {
 
 /* ---- linear rows ---- */
 
+/* The next entries of a row that are not 0, at most TOGETHER: values and rows of W. Memory serves
+ * several rows of W at once faster than one after the other. */
+struct entries {
+    size_t n;
+    double x[TOGETHER];
+    double *w[TOGETHER];
+};
+
+static struct entries next_entries(const struct stored_row *row, size_t *k, double *W,
+                                   size_t width) {
+    struct entries entries;
+    entries.n = 0;
+    for (; *k < row->n && entries.n < TOGETHER; ++*k) {
+        if (row->value[*k] != 0) {
+            entries.x[entries.n] = (double)row->value[*k];
+            entries.w[entries.n++] = W + (size_t)stored_column(*row, *k) * width;
+        }
+    }
+    return entries;
+}
+
 /* s (width) = W'x */
-DISPATCH static void row_scores(const uint32_t *column, const float *value, size_t n,
-                                const double *restrict W, size_t width, double *restrict s) {
+DISPATCH static void row_scores(const struct stored_row *row, double *W, size_t width,
+                                double *restrict s) {
     memset(s, 0, width * sizeof *s);
-    for (size_t k = 0; k < n; k++) {
-        const double *w = W + (column ? column[k] : k) * width;
-        double x = (double)value[k];
-        if (x == 0) {
+    for (size_t k = 0; k < row->n;) {
+        struct entries entries = next_entries(row, &k, W, width);
+        if (entries.n == TOGETHER) {
+#pragma omp simd
+            for (size_t c = 0; c < width; c++) {
+                double sum = s[c];
+                for (size_t e = 0; e < TOGETHER; e++) {
+                    sum += entries.x[e] * entries.w[e][c];
+                }
+                s[c] = sum;
+            }
             continue;
         }
-        for (size_t c = 0; c < width; c++) {
-            s[c] += x * w[c];
+        for (size_t e = 0; e < entries.n; e++) {
+            array_add(s, entries.x[e], entries.w[e], width);
         }
     }
 }
 
 /* W += x change', columns first..end. */
-DISPATCH static void row_update(const uint32_t *column, const float *value, size_t n,
-                                const double *restrict change, double *restrict W, size_t width,
-                                size_t first, size_t end) {
-    for (size_t k = 0; k < n; k++) {
-        double *w = W + (column ? column[k] : k) * width;
-        double x = (double)value[k];
-        if (x == 0) {
+DISPATCH static void row_update(const struct stored_row *row, const double *restrict change,
+                                double *W, size_t width, size_t first, size_t end) {
+    for (size_t k = 0; k < row->n;) {
+        struct entries entries = next_entries(row, &k, W, width);
+        if (entries.n == TOGETHER) {
+#pragma omp simd
+            for (size_t c = first; c < end; c++) {
+                for (size_t e = 0; e < TOGETHER; e++) {
+                    entries.w[e][c] += entries.x[e] * change[c];
+                }
+            }
             continue;
         }
-        for (size_t c = first; c < end; c++) {
-            w[c] += x * change[c];
+        for (size_t e = 0; e < entries.n; e++) {
+            array_add(entries.w[e] + first, entries.x[e], change + first, end - first);
         }
     }
 }
@@ -82,7 +116,8 @@ static double row_square(const struct stored_row *row) {
 
 static int create_linear(struct ml_store *store, struct error *err) {
     const struct data *data = store->problem->data;
-    store->W = memory_zeros(data->n_features, store->width * sizeof(double), "weights", err);
+    store->W = threads_zeros(store->problem->threads, data->n_features,
+                             store->width * sizeof(double), "weights", err);
     if (!store->W) {
         return -1;
     }
@@ -96,7 +131,8 @@ static int create_linear(struct ml_store *store, struct error *err) {
 static int create_kernel(struct ml_store *store, struct error *err) {
     const struct problem *problem = store->problem;
     size_t width = store->width, workers = threads_count(problem->threads);
-    store->S = memory_zeros(store->rows->n, width * sizeof(double), "scores", err);
+    store->S =
+        threads_zeros(problem->threads, store->rows->n, width * sizeof(double), "scores", err);
     const struct arrays arrays[] = {ARRAYS(CHUNK * width, double, &store->chunk_s, &store->chunk_d),
                                     ARRAYS((size_t)CHUNK * CHUNK, double, &store->chunk_k),
                                     ARRAYS(workers * CHUNK * SLICE, double, &store->slices),
@@ -115,7 +151,8 @@ static int create_kernel(struct ml_store *store, struct error *err) {
 int ml_store_create(struct ml_store *store, const struct problem *problem,
                     const struct ml_rows *rows, struct error *err) {
     size_t width = ((size_t)rows->q + VECTOR - 1) / VECTOR * VECTOR;
-    *store = (struct ml_store){.problem = problem, .rows = rows, .width = width, .damping = 1};
+    *store = (struct ml_store){
+        .problem = problem, .rows = rows, .width = width, .is_zero = true, .damping = 1};
     const struct arrays arrays[] = {
         ARRAYS(rows->n, double, &store->diagonal), ARRAYS(rows->n, uint32_t, &store->index),
         ARRAYS(width, double, &store->s, &store->change), ARRAYS(width, uint32_t, &store->changed)};
@@ -146,8 +183,12 @@ void ml_store_scores(const struct ml_store *store, size_t i, double *s) {
         memcpy(s, store->S + i * store->width, store->width * sizeof *s);
         return;
     }
+    if (store->is_zero) {
+        memset(s, 0, store->width * sizeof *s);
+        return;
+    }
     struct stored_row row = data_stored(store->problem->data, store->index[i]);
-    row_scores(row.column, row.value, row.n, store->W, store->width, s);
+    row_scores(&row, store->W, store->width, s);
 }
 
 void ml_store_scale(struct ml_store *store, double factor) {
@@ -224,7 +265,7 @@ static void rebuild_task(void *argument, size_t task, size_t worker) {
         }
         if (!zero) {
             struct stored_row row = data_stored(store->problem->data, store->index[i]);
-            row_update(row.column, row.value, row.n, beta, store->W, width, first, end);
+            row_update(&row, beta, store->W, width, first, end);
         }
     }
 }
@@ -232,6 +273,7 @@ static void rebuild_task(void *argument, size_t task, size_t worker) {
 void ml_store_rebuild(struct ml_store *store, const double *beta) {
     size_t width = store->width, n = store->problem->data->n_features * width;
     struct rebuild rebuild = {store, beta};
+    store->is_zero = false;
     memset(store->W, 0, n * sizeof(double));
     threads_run(store->problem->threads, (width + COLUMNS - 1) / COLUMNS, rebuild_task, &rebuild);
     cluster_sum(store->rows->cluster, store->W, n);
@@ -274,7 +316,7 @@ static void sweep_linear(struct ml_store *store, const uint32_t *order, size_t n
     for (size_t at = 0; at < n; at++) {
         size_t i = order[at];
         struct stored_row row = data_stored(store->problem->data, store->index[i]);
-        row_scores(row.column, row.value, row.n, store->W, width, store->s);
+        row_scores(&row, store->W, width, store->s);
         if (!visit(context, i, store->s, store->change)) {
             continue;
         }
@@ -290,15 +332,8 @@ static void sweep_linear(struct ml_store *store, const uint32_t *order, size_t n
         if (n_changed < width / 4) {
             row_update_few(&row, store->change, changed, n_changed, store->W, width);
         } else {
-            row_update(row.column, row.value, row.n, store->change, store->W, width, 0, width);
+            row_update(&row, store->change, store->W, width, 0, width);
         }
-    }
-}
-
-DISPATCH static void add_multiple(double *restrict to, double factor, const double *restrict from,
-                                  size_t n) {
-    for (size_t k = 0; k < n; k++) {
-        to[k] += factor * from[k];
     }
 }
 
@@ -325,8 +360,7 @@ static int sweep_chunk(struct ml_store *store, const uint32_t *order, size_t n,
         moved[k] = visit(context, order[k], store->chunk_s + k * width, change);
         for (size_t next = t + 1; moved[k] && next < n; next++) {
             size_t other = visit_order[next];
-            add_multiple(store->chunk_s + other * width, store->chunk_k[k * n + other], change,
-                         width);
+            array_add(store->chunk_s + other * width, store->chunk_k[k * n + other], change, width);
         }
     }
     for (size_t k = 0; k < n; k++) { /* moves those that changed to the front */
@@ -343,6 +377,7 @@ static int sweep_chunk(struct ml_store *store, const uint32_t *order, size_t n,
 int ml_store_sweep(struct ml_store *store, const uint32_t *order, size_t n,
                    bool (*visit)(void *context, size_t i, const double *s, double *change),
                    void *context, struct random *random, struct error *err) {
+    store->is_zero = false;
     if (store->W) {
         sweep_linear(store, order, n, visit, context);
         return 0;

@@ -24,6 +24,7 @@ struct ml_store {
     size_t width;     /* row length of S, W and beta: q rounded up to whole vectors; padding is 0 */
     double *diagonal; /* (rows->n) k(x, x) */
     double *W;        /* linear: (n_features, width); else NULL */
+    bool is_zero;     /* no sweep has begun: W and S are 0 */
     double damping;   /* >= 1: multiplies changes of W in distributed steps; else 1 */
     double *S;        /* kernel: (rows->n, width); else NULL */
     uint32_t *index;  /* (rows->n) row numbers in the data, or in the Gram matrix */

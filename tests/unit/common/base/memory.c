@@ -1,7 +1,8 @@
-/* Sizes beyond any memory are refused, and limits of control groups are known. */
+/* Sizes beyond any memory are refused, zeros are zeros, and limits of control groups are known. */
 #define _GNU_SOURCE /* mkdtemp */
 
 #include "common/base/available.h"
+#include "common/base/threads.h"
 #include "tests/unit/check.h"
 
 #include <math.h>
@@ -18,6 +19,34 @@ static void check_sizes(void) {
     err = (struct error){0};
     none = memory_text("", SIZE_MAX, "a name", &err);
     CHECK(!none && strstr(err.text, " for a name"), "a text without room for its end");
+}
+
+static bool always(void *context) {
+    (void)context;
+    return true;
+}
+
+/* Blocks that hold old contents are all zero, also while a limit of runs is met. */
+static void check_zeros(void) {
+    const size_t sizes[] = {1, 1000, ((size_t)8 << 20) + 3, (size_t)20 << 20};
+    struct threads *threads;
+    CHECK(threads_create(&threads, 3, &err) == 0, "%s", err.text);
+    for (size_t t = 0; t < 12; t++) {
+        size_t bytes = sizes[t / 3], wrong = 0;
+        char *block = memory_array(bytes, 1, "old contents", &err);
+        CHECK(block, "%s", err.text);
+        memset(block, 1, bytes);
+        free(block);
+        threads_limit(threads, t % 3 == 2 ? always : NULL, NULL);
+        block = threads_zeros(threads, bytes, 1, "zeros", &err);
+        CHECK(block, "%s", err.text);
+        for (size_t k = 0; k < bytes; k++) {
+            wrong += block[k] != 0;
+        }
+        CHECK(wrong == 0, "%zu of %zu bytes are not 0", wrong, bytes);
+        free(block);
+    }
+    threads_free(threads);
 }
 
 /* ---- available memory ---- */
@@ -82,6 +111,7 @@ static void check_groups(void) {
 
 int main(void) {
     check_sizes();
+    check_zeros();
     check_groups();
     return 0;
 }
