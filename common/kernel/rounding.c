@@ -155,7 +155,8 @@ static double decay_entry(const struct kernel_rounding *rounding, struct pair_no
         double t = k >= 1 ? 0 : decays ? -log(k) : 1 / k - 1;
         part = t < near / 2 * sum ? direct * UNIT * t : part;
     }
-    return k * (expm1(part) + 8 * UNIT);
+    double growth = part < 1 ? part * (1 + part) : expm1(part); /* of each entry of a matrix */
+    return k * (growth + 8 * UNIT);
 }
 
 /* The error of a kernel value k. */

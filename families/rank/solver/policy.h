@@ -14,6 +14,10 @@
 
 #include <stdint.h>
 
+/* Products with the kernel matrix for which a time limit leaves time after the approximate problem:
+ * the certificate has two columns. */
+static const double RANK_CERTIFICATE_PRODUCTS = 1.5;
+
 extern const struct policy rank_policy; /* its state is a struct rank_fitting */
 
 /* Maximal iterations of an algorithm; 0: no limit. With kernels, cutting planes and Newton's method

@@ -23,10 +23,6 @@ enum { MAX_RUNS = 4 };
 static const double SAFE_PART = 0.95, MAX_GAP_RATIO = 4;
 enum { TIMED_PART = 4 };
 
-/* Products for which a time limit leaves time after the approximate problem: the certificate has
- * two columns. */
-static const double CERTIFICATE_PRODUCTS = 1.5;
-
 /* The repeated runs of one algorithm. */
 struct repeated_run {
     struct rank_fitting *fitting;
@@ -109,7 +105,8 @@ static bool doubles(const struct rank_fitting *fitting, const struct monitor *mo
                     const struct fit *fit) {
     const struct rank_low_rank *low = fitting->rank->low_rank;
     double gap = gap_relative(fit->primal, fit->dual), epsilon = fitting->parameters.epsilon;
-    double left = monitor_seconds_left(monitor) - CERTIFICATE_PRODUCTS * fitting->product_seconds;
+    double left =
+        monitor_seconds_left(monitor) - RANK_CERTIFICATE_PRODUCTS * fitting->product_seconds;
     bool pays =
         isfinite(left) ? left >= rank_low_rank_next_seconds(low) : gap <= MAX_GAP_RATIO * epsilon;
     return gap > SAFE_PART * epsilon && pays && !stop_limited(fit->reason) &&
@@ -153,8 +150,8 @@ int rank_run_low_rank(void *state, const struct monitor *monitor, struct error *
     struct fit fit;
     struct certificate found;
     struct monitor_run run;
-    struct monitor longer =
-        monitor_reserve_time(&run, fitting->limit, CERTIFICATE_PRODUCTS * fitting->product_seconds);
+    struct monitor longer = monitor_reserve_time(
+        &run, fitting->limit, RANK_CERTIFICATE_PRODUCTS * fitting->product_seconds);
     fitting->ran |= 1U << ALGORITHM_LOW_RANK;
     if (low_rank_once(fitting, &longer, &fit, err) < 0) {
         return -1;

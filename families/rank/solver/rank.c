@@ -280,10 +280,13 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
     if (check(rank, parameters, err) < 0 || time_product(&solving.fitting, err) < 0) {
         return -1;
     }
-    onward = monitor_reserve_time(&run, monitor, LAST_PRODUCTS * solving.fitting.product_seconds);
+    bool landmarks = policy_applies(&rank_policy, ALGORITHM_LOW_RANK, &solving.fitting);
+    double products = landmarks ? RANK_CERTIFICATE_PRODUCTS : LAST_PRODUCTS;
+    onward = monitor_reserve_time(&run, monitor, products * solving.fitting.product_seconds);
     if (monitor_past_deadline(&onward)) {
         return zero_solution(rank, parameters->cost, solution, err);
     }
+    onward = monitor_reserve_time(&run, monitor, LAST_PRODUCTS * solving.fitting.product_seconds);
     int status = solve_all(&solving, err);
     status =
         status < 0 ? -1 : fill_solution(rank, parameters, &solving.fitting.best, solution, err);
