@@ -435,7 +435,7 @@ columns() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "candidates: two features have one tree, the chain" {
     for seed in 1 2 3 4; do
         many 2 9 $seed

@@ -95,6 +95,7 @@ answers() {
     answers svm-mc-train 3 1e-2 -s cs
 }
 
+# bats test_tags=slow
 @test "cluster: ml with both losses, each bias and each solver" {
     local l
     sets 150 >data.svm
@@ -122,6 +123,7 @@ answers() {
     done
 }
 
+# bats test_tags=slow
 @test "cluster: mc and ml with more processes than rows, and processes without relevant rows" {
     printf '1 1:1\n2 2:1\n3 1:-1\n' >data.svm
     answers svm-mc-train 4 1e-6 -B 1

@@ -226,6 +226,7 @@ queries() {
     on_ranks 3 misused svm-rank-train -w system-77:3 data.svm model
 }
 
+# bats test_tags=slow
 @test "cluster: real data have the optimum of one process" {
     real rank/report_desc.train.svm.gz
     same_fit 2 -l 1 -e 1e-2 --scale std "$real"

@@ -144,12 +144,12 @@ tells() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "golden: the programs of rank report errors as before" {
     tells rank
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "golden: the programs of top report errors as before" {
     tells top
 }
@@ -159,12 +159,12 @@ tells() {
     tells mc
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "golden: the programs of ml report errors as before" {
     tells ml
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "golden: the programs of smm report errors as before" {
     tells smm
 }

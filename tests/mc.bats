@@ -580,7 +580,7 @@ log_loss() {
     within "$(header probability-scale m)" 0 2
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: log loss on new rows is no worse than with LIBSVM's probabilities" {
     command -v svm-predict >/dev/null || skip 'no svm-predict (package libsvm-tools)'
     command -v svm-train >/dev/null || skip 'no svm-train (package libsvm-tools)'
@@ -707,7 +707,7 @@ peer() {
 
 # ---- cross-validation, weights, limits ----
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "mc: cross-validation equals the folds by hand, linear and kernel" {
     awk '{ print NR % 4 }' three.svm >folds
     for t in linear rbf; do

@@ -561,7 +561,7 @@ END
 END
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "ml: a model cut or changed anywhere is refused" {
     few >few.svm
     train --at-least-one few.svm model

@@ -91,6 +91,7 @@ print(svm.predict([[0, 3], [3, 1]]), svm.gap_ < 1e-3)'
     assert_output "['up' 'right'] True"
 }
 
+# bats test_tags=long,slow
 @test "python: pip with another compiler or other flags leaves the build of the checkout as it is" {
     sanitized && skip 'once is enough'
     unset DUALSVM_LIBRARY BUILD

@@ -83,7 +83,7 @@ every() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: the rbf kernel's bounds enclose the optimum at every C, for both losses" {
     for cost in $costs; do
         every $cost hinge 1e-3 -- -t 2 -g .7
@@ -279,7 +279,7 @@ every() {
     done
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: conditional gradient reaches the optimum with either step" {
     for cost in 1e-3 .1 1; do
         every $cost hinge 2e-2 --solver fw
@@ -429,7 +429,7 @@ scale_queries() { # FILE minmax|std
             print line }' "$1" "$1"
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "rank: --scale query-minmax and query-std scale the rows of each query by themselves" {
     # feature 2 is constant in some queries, and zeros are not stored in the sparse files
     awk 'BEGIN { seed = 9; for (i = 0; i < 90; i++) { line = i % 7 % 3 " qid:" i % 9 + 1

@@ -196,7 +196,7 @@ closing() {
     echo "${lines[-1]}"
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "run: the last line counts passed, failed and skipped tests" {
     printf '@test "a" {\n true\n}\n@test "b" {\n skip no\n}\n' >suite.bats
     assert_equal "$(closing)" '1 passed, 0 failed, 1 skipped'

@@ -77,7 +77,7 @@ descends() {
     descends mc -s cs -t rbf -g .1 -c 100 -B 1
 }
 
-# bats test_tags=long
+# bats test_tags=long,slow
 @test "tolerance: top: a smaller gap never gives a larger primal" {
     scattered top 1 >rows
     for formulation in toppush 'toppushk -k 2' tau-fpl topmeank patmat patmat-np svm; do

@@ -161,6 +161,7 @@ check_exports() {
     assert_output "export: model: the format has no kernel 'rational': --format c, json and onnx have it"
 }
 
+# bats test_tags=long,slow
 @test "export: each scaling of a linear model" {
     local scale
     rows top
