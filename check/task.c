@@ -384,6 +384,9 @@ int task_shift(struct task *task, struct definite *definite, struct error *err) 
         task_unknown(task, "the kernel matrix is not %s",
                      definite->symmetric ? "positive semidefinite" : "symmetric");
     }
+    for (size_t p = 0; p < definite->m; p++) {
+        definite->shift[p] *= 2; /* as in the trainer's bounds: the scores are not shifted */
+    }
     return 0;
 }
 

@@ -107,9 +107,9 @@ int task_proof_number(const struct task *task, const char *key, double missing, 
 int task_model_number(const struct task *task, const char *key, double missing, double *number,
                       struct error *err);
 
-/* For kernels that need not be positive semidefinite: computes the shift of the diagonal that makes
- * the kernel matrix of the points of `definite` positive semidefinite, as far as rounding may
- * explain it. Fills definite->shift. */
+/* For kernels that need not be positive semidefinite: fills definite->shift with twice the shift of
+ * the diagonal that makes the kernel matrix of the points of `definite` positive semidefinite, as
+ * far as rounding may explain it (fit/definiteness.h says why twice). */
 int task_shift(struct task *task, struct definite *definite, struct error *err);
 
 /* Sets primal = |f|^2/2 and dual = linear - |g|^2/2. */

@@ -177,7 +177,8 @@ double certify_total_times(const struct certify_total *total, double factor) {
 
 /* Checks once whether the matrix over all rows of the problem is positive semidefinite up to a
  * shift of its diagonal. The rows with nonzero coefficients are not enough: a model with other rows
- * could then have a primal below the dual bound. Both bounds are those of the shifted kernel. */
+ * could then have a primal below the dual bound. Both norms are those of the shifted kernel, the
+ * scores those of the plain one (definiteness.h). */
 static int check_kernel(struct certify *certify, struct error *err) {
     const struct problem *problem = certify->problem;
     if (certify->checked) {

@@ -45,7 +45,6 @@ struct certify_function {
     double norm_error;   /* linear: bound of any other error of |weights| */
     const double *exact; /* (n, k) the map's exact scores of weights, within 4 units of rounding;
                             NULL: they are computed. For g with kernels only */
-    const double *exact_error; /* (n) bounds of further errors of f's `exact`; NULL: none */
 };
 
 /* The loss and the dual point of a family. */

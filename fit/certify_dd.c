@@ -90,7 +90,6 @@ static int store_scores(const struct certify *certify, const struct columns *col
     out->squared_norm = squared_norm.hi;
     out->summing = CERTIFY_UP * (CERTIFY_UNIT * fabs(squared_norm.hi) +
                                  4 * ((double)n * (double)k + 2) * UNIT * magnitude);
-    out->is_dd = true;
     out->biased = false;
     certify_set_rounding(certify, out);
     return 0;

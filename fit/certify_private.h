@@ -40,7 +40,7 @@ struct certify_evaluation {
     double summing;                /* kernels: the part of `rounding` due to the sum of |f|^2 */
     double coefficient_error;      /* sum of the errors of coefficients times norm bounds */
     double largest;                /* kernels: the largest of column */
-    double factor; /* the error of a score of row i is at feature_max factor norm_bound_i largest */
+    double factor; /* the error of a score of row i is at most factor norm_bound_i largest */
     double
         *error; /* (n) bound of each score's error from the entrywise bounds; NULL: not computed */
     double *loss_error; /* (n) the error bounds that `loss` was given; NULL: not stored */
@@ -51,7 +51,6 @@ struct certify_evaluation {
     double first_error; /* bound of their errors */
     bool biased;        /* s includes the bias */
     bool varies;        /* another row has different scores */
-    bool is_dd;         /* s was recomputed in double-double; the function's `exact` is not used */
     double score_error; /* the largest error bound of a score */
 };
 

@@ -3,6 +3,7 @@
 #include "fit/definiteness.h"
 
 #include "common/base/memory.h"
+#include "common/kernel/rounding.h"
 #include "common/linear_algebra/cholesky.h"
 
 #include <float.h>
@@ -39,7 +40,7 @@ static bool is_zero(const double *K, size_t m, size_t i) {
 }
 
 /* Adds the rounding errors of the factorisation to each shift. The computed factor is the exact one
- * of a matrix whose entry (i, j) differs by at max_unit (m + 1) units times sqrt(K_ii K_jj); m (m +
+ * of a matrix whose entry (i, j) differs by at most (m + 1) units times sqrt(K_ii K_jj); m (m +
  * 1) units of a row's own diagonal entry cover these differences (Demmel, "On floating point errors
  * in Cholesky", LAPACK working note 14, 1989). */
 static void add_factor_rounding(const double *size, size_t m, double *shift) {
@@ -94,6 +95,10 @@ int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows,
     }
     if (*definite) {
         add_factor_rounding(own, m, shift);
+        double entries = stored ? 0 : (double)m * kernel_rounding(kernel_rows);
+        for (size_t i = 0; i < m; i++) {
+            shift[i] = 2 * (shift[i] + entries * norm_bound[i] * norm_bound[i]);
+        }
     }
     free(K);
     return 0;

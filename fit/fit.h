@@ -15,9 +15,9 @@ struct fit {
     double *scores;       /* (n) the map's exact scores of weights; NULL: not available */
     double *dual_weights; /* (dimension) of the dual point: -A' g, its part of D is -1/2 |.|^2 */
     double dual_offset;   /* the linear part of D */
-    /* (n) The dual point is that of the smoothed loss, with parameter `smoothing`, at these scores.
-     * NULL: it is a combination of cutting planes, with rounding errors up to `rounding`. top: the
-     * map's exact scores of dual_weights; NULL: both are not available. */
+    /* (n) rank: the dual point is that of the smoothed loss, with parameter `smoothing`, at these
+     * scores. NULL: it is a combination of cutting planes, with rounding errors up to `rounding`.
+     * top: the map's exact scores of dual_weights. NULL: they are not available. */
     double *dual_scores;
     double smoothing;
     struct risk_rounding rounding; /* divided by the cost; see struct risk */

@@ -61,8 +61,10 @@ struct monitor monitor_continue(struct monitor_run *run, const struct monitor *w
                                 .primal = INFINITY,
                                 .dual = -INFINITY,
                                 .seconds = -INFINITY};
-    uint64_t left =
-        wrapped && wrapped->max_iterations > before ? wrapped->max_iterations - before : 0;
+    uint64_t left = 0;
+    if (wrapped && wrapped->max_iterations > 0) { /* at least 1, as 0 means no limit */
+        left = wrapped->max_iterations > before ? wrapped->max_iterations - before : 1;
+    }
     return (struct monitor){
         .context = run,
         .check = run_check,

@@ -34,7 +34,8 @@ struct policy_row {
      * row. Adjacent rows with slices alternate, one row per turn; a row that applies alone has one
      * slice of all the work. NULL: the row runs without slices. */
     uint64_t (*slice)(const void *state, int turn);
-    double (*work)(const void *state); /* work of one iteration; NULL: not counted */
+    double (*work)(
+        const void *state); /* work of one iteration; NULL, without slices: not counted */
 };
 
 /* The state of the time slices. */

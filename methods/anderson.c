@@ -6,7 +6,6 @@
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,12 +75,13 @@ void anderson_restart(struct anderson *anderson) {
 static void add_point(struct anderson *anderson, const double *y, const double *f) {
     size_t size = anderson->size, memory = anderson->memory;
     double *df = anderson->df + anderson->next * size, *dr = anderson->dr + anderson->next * size;
-    for (size_t j = 0; j < size; j++) {
-        double r = f[j] - y[j];
+    for (size_t j = 0; anderson->any && j < size; j++) {
         df[j] = f[j] - anderson->f[j];
-        dr[j] = r - anderson->r[j];
+        dr[j] = f[j] - y[j] - anderson->r[j];
+    }
+    for (size_t j = 0; j < size; j++) {
         anderson->f[j] = f[j];
-        anderson->r[j] = r;
+        anderson->r[j] = f[j] - y[j];
     }
     if (anderson->any) {
         anderson->held = smaller(anderson->held + 1, memory);

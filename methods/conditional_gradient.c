@@ -104,7 +104,7 @@ static int iterate(const struct score_map *map, const struct risk *risk,
         array_add(state->weights, step, state->vertex, d);
         array_add(state->s, step, state->vertex_s, n);
         e += step * (how->cost * offset - e);
-        sum->offset += step * (vertex.offset - sum->offset) + 4 * DBL_EPSILON * offset;
+        sum->offset += step * (vertex.offset - sum->offset) + 4 * DBL_EPSILON * fabs(offset);
         sum->gradient += step * (vertex.gradient - sum->gradient) + 4 * DBL_EPSILON * vertex.size;
         sum->size = fmax(sum->size, vertex.size);
         squared_norm = array_dot(state->weights, map->primal ? state->weights : state->s, d);

@@ -2,8 +2,8 @@
  * C R(s), R a sum of hinges, in score space. The vertex that the linear oracle returns is a cutting
  * plane of R.
  *
- * The dual point is stored as its weights f and its offset e. With the plane (g, o) at its scores,
- * the conditional-gradient gap h = C o - e + ... equals P(f) - D exactly. A run stalls if its gap
+ * The dual point is stored as its weights f and its offset e. The conditional-gradient gap towards
+ * the plane at its scores equals P(f) - D exactly. A run stalls if its gap
  * falls more slowly than about iterations^-1/3, or by less than a tenth in 250,000 iterations. The
  * method is slow but independent of the cutting planes, and tests compare other solvers with it.
  *

@@ -101,7 +101,7 @@ static int add_plane(struct cutting_planes *planes, const double *g, double offs
         return -1;
     }
     struct plane plane = {.offset = offset, .used = planes->iteration};
-    if (offset > 0 && planes->risk->rounding) {
+    if (cut && planes->risk->rounding) {
         plane.rounding = planes->risk->rounding(planes->risk->context);
     }
     plane.a = memory_array(map->dimension, sizeof *plane.a, "a plane", err);
@@ -281,7 +281,7 @@ static void add_rounding(const struct cutting_planes *planes, struct risk_roundi
     for (size_t t = 0; t < planes->n_planes; t++) {
         const struct plane *plane = &planes->plane[t];
         double mu = planes->mu[t];
-        rounding->offset += mu * (plane->rounding.offset + terms * plane->offset);
+        rounding->offset += mu * (plane->rounding.offset + terms * fabs(plane->offset));
         rounding->gradient += mu * (plane->rounding.gradient + terms * plane->rounding.size);
         rounding->size += mu * plane->rounding.size;
     }

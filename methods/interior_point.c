@@ -354,7 +354,8 @@ void interior_round_to_zero(struct interior *in, double allowed, struct interior
     for (double part = 1; part > least; part *= factor) {
         double max_ratio = part * mean / in->margin_size;
         for (size_t j = 0; j < problem->n; j++) {
-            a[j] = in->a[j] < max_ratio * in->s[j] ? 0 : in->a[j];
+            double upper = problem->squared ? INFINITY : problem->cost[in->group[j]];
+            a[j] = in->a[j] < max_ratio * in->s[j] ? 0 : fmin(in->a[j], upper);
         }
         problem->adjoint(problem->context, a, in->g);
         const double *w;

@@ -93,6 +93,9 @@ struct interior_fit {
 };
 
 struct interior;
+
+/* A solver at its default start. Borrows problem. -1 if memory is short. The caller calls
+ * interior_close. */
 int interior_open(struct interior **interior, const struct interior_problem *problem,
                   struct error *err);
 void interior_close(struct interior *interior);
@@ -112,8 +115,8 @@ void interior_evaluate_primal_at_dual(struct interior *interior, bool tied);
 void interior_run(struct interior *interior, double epsilon, double least,
                   const struct monitor *monitor, struct interior_fit *fit);
 
-/* Sets small entries of fit's alpha to exactly 0, as many as keep primal - dual <= allowed. The
- * entries of an interior point are all positive. */
+/* Sets small entries of the last iterate to exactly 0, as many as keep primal - dual <= allowed,
+ * and makes that fit's alpha. The entries of an interior point are all positive. */
 void interior_round_to_zero(struct interior *interior, double allowed, struct interior_fit *fit);
 
 #endif

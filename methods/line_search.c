@@ -2,11 +2,9 @@
 #include "methods/line_search.h"
 
 #include "common/base/array.h"
-#include "fit/score_map.h"
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 enum { MAX_TRIALS = 100 };
 

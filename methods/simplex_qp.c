@@ -5,7 +5,6 @@
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/linear_algebra/cholesky.h"
-#include "fit/score_map.h"
 
 #include <float.h>
 #include <math.h>

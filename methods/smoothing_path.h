@@ -97,7 +97,8 @@ struct huber_path {
 int huber_path_run(struct huber_path *path, struct error *err);
 
 /* Evaluates the current point for mu = first, first * factor, ... up or down to last. Sets mu to
- * the one with the best dual bound, *dual. Upwards it ends when the bound falls. */
+ * the one with the best dual bound, *dual. Upwards it ends when the bound does not rise, and in
+ * either direction at the deadline. */
 int huber_path_choose_mu(struct huber_path *path, double first, double factor, double last,
                          double *dual, struct error *err);
 

@@ -11,8 +11,7 @@
 int distinct_find(struct distinct *distinct, const struct data *data, struct error *err) {
     const char *const what = "distinct rows";
     size_t n = data->n_rows;
-    *distinct = (struct distinct){.n = n,
-                                  .place = memory_array(n, sizeof *distinct->place, what, err),
+    *distinct = (struct distinct){.place = memory_array(n, sizeof *distinct->place, what, err),
                                   .row = memory_array(n, sizeof *distinct->row, what, err)};
     if (!distinct->place || !distinct->row ||
         duplicates_find(data, NULL, n, distinct->place, err) < 0) {

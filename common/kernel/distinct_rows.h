@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 struct distinct {
-    size_t n, m;
-    uint32_t *place; /* (n) number of the distinct row that each row equals */
+    size_t m;
+    uint32_t *place; /* (rows) number of the distinct row that each row equals */
     uint32_t *row;   /* (m) the first row that equals each distinct row, ascending */
 };
 

@@ -266,10 +266,6 @@ int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const
                : panels_products(gram->panels, rows, n, b, k, out, threads, err);
 }
 
-double gram_products_rounding(void) {
-    return panels_products_rounding();
-}
-
 int gram_aggregate(const struct gram *gram, const uint32_t *rows, size_t n, double *b,
                    struct error *err) {
     if (!gram->distinct_rows) {

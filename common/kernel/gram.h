@@ -14,15 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct dd; /* common/double_double/dd.h */
+struct dd; /* common/double_double/type.h */
 
 struct gram;
 
 /* Builds K, (n, n) with K_ij = k(x_i, x_j), of the n rows of `data` (borrowed, with kernel, for the
  * life of the Gram matrix). cache_bytes bounds the memory of cached entries; entries beyond it are
- * recomputed when they are used. is_double: entries are stored in double, not float. A
- * precomputed kernel must have serial numbers 1..n_features and be symmetric up to the rounding of
- * its text; the later row's value is used. The caller calls gram_free. */
+ * recomputed when they are used. is_double: entries are stored in double, not float. A precomputed
+ * kernel must have serial numbers from 1 to the larger of rows and features (more only in rows of
+ * zeros) and be symmetric up to the rounding of its text, for which differences of 1e-4 of the two
+ * diagonal entries are allowed; the later row's value is used. The caller calls gram_free. */
 int gram_create(struct gram **gram, const struct kernel *kernel, const struct data *data,
                 size_t cache_bytes, bool is_double, struct threads *threads, struct error *err);
 /* The same, distributed over the processes of a cluster (NULL: none). All processes have all rows;
@@ -65,12 +66,12 @@ int gram_product(const struct gram *gram, const double *b, double *out, struct t
 int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err);
 
-/* The same as kernel_scores_additions for these, with the additions that aggregate duplicates. */
-size_t gram_exact_additions(const struct gram *gram, size_t m);
-
 /* The same with kernel values in float. */
 int gram_float_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err);
+
+/* kernel_scores_additions of gram_exact_scores, with the additions that aggregate duplicates. */
+size_t gram_exact_additions(const struct gram *gram, size_t m);
 
 /* error (gram_size, k) = rounding-error bounds of gram_exact_scores, entry by entry, for
  * coefficients of magnitude `size` (gram_size, k), if each kernel value has `units` more rounding
@@ -97,7 +98,7 @@ double gram_work_dd(const struct gram *gram, size_t n, size_t m, size_t k);
 int gram_aggregate(const struct gram *gram, const uint32_t *rows, size_t n, double *b,
                    struct error *err);
 
-/* True if this process caches all entries. */
+/* True if all entries are cached, and the matrix is not distributed. */
 bool gram_is_cached(const struct gram *gram);
 
 /* row[c] = K at row i and column j[c], 0 <= c < n, in float, if this process caches the whole
@@ -109,10 +110,6 @@ bool gram_cached_row(const struct gram *gram, uint32_t i, const uint32_t *j, siz
  * and in double beyond. The result does not depend on the number of threads. */
 int gram_products(const struct gram *gram, const uint32_t *rows, size_t n, const double *b,
                   size_t k, double *out, struct threads *threads, struct error *err);
-
-/* Rounding-error bound of gram_products, relative to the sum of |B| |K| of each output; errors of
- * the entries are not included. */
-double gram_products_rounding(void);
 
 /* block (n_i, n_j) row-major in double = K at rows i[0..n_i) and columns j[0..n_j): the cached
  * entries, or else computed in double. */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct dd; /* common/double_double/dd.h */
+struct dd; /* common/double_double/type.h */
 
 /* sums (m, k) += b (n, k), both row-major: row i of b is added to row place[i] < m. Each of the
  * at most n additions to an entry has a relative error of at most 3 u^2, u = 2^-53. */

@@ -81,15 +81,17 @@ bool kernel_rows_by_blas(const struct kernel_rows *rows);
  * number serial(z_j) of row x_i. */
 double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j);
 
-/* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or
- * double precision. The two sides may have different numbers of features. rbf, laplacian and
- * rational are exactly 1 for identical rows; rbf and laplacian are 0 where they are below the
- * smallest normal number; tanimoto and minmax are exactly 1 for a row and itself. Entries whose
- * sums overflow float are computed in double. `scratch` holds buffers of the calling thread, from
- * kernel_scratch_create; it may not be NULL. */
+/* Buffers of one thread for the blocks. The caller calls kernel_scratch_free. */
 struct kernel_scratch;
 int kernel_scratch_create(struct kernel_scratch **scratch, struct error *err);
 void kernel_scratch_free(struct kernel_scratch *scratch);
+
+/* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or
+ * double precision. The two sides may have different numbers of features. rbf, laplacian and
+ * rational are exactly 1 for identical rows; rbf and laplacian are 0 where they are below the
+ * smallest normal number, but for rows that are close to each other (KERNEL_NEAR); tanimoto and
+ * minmax are exactly 1 for a row and itself. Entries whose sums overflow float are computed in
+ * double. `scratch` is that of the calling thread. */
 int kernel_block_float(const struct kernel_rows *x, size_t x_first, size_t n_x,
                        const struct kernel_rows *z, size_t z_first, size_t n_z, float *block,
                        size_t stride, struct kernel_scratch *scratch, struct error *err);
@@ -119,7 +121,7 @@ int kernel_scores(const struct kernel_rows *x, const struct kernel_rows *z,
  * section 4.2). */
 size_t kernel_scores_additions(const struct kernel_rows *x, size_t m);
 
-/* The same of rows x with themselves, with values in float; sums are in double. */
+/* kernel_scores of rows x with themselves, with values in float; sums are in double. */
 int kernel_scores_float(const struct kernel_rows *x, const double *coefficients, size_t n_outputs,
                         double *scores, struct threads *threads, struct error *err);
 

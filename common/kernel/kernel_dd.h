@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct dd; /* common/double_double/dd.h */
+struct dd; /* common/double_double/type.h */
 
 /* A factor f: with b the norm bounds of kernel_norm_bounds, a kernel value is within f b_i b_j of
  * k(x_i, x_j), and a score of kernel_scores_dd with m coefficients c is within f b_i sum_j

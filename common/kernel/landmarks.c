@@ -25,7 +25,7 @@ enum {
  * float, or in double, stay accurate. */
 static const double MIN_PIVOT = 1e-3, MIN_PIVOT_DOUBLE = 1e-10;
 
-enum { RANDOM_STREAM = 31 }; /* of the seed, different from all other uses */
+enum { RANDOM_STREAM = 31 }; /* of the seed, different from the solvers' own uses */
 
 /* The features in progress. */
 struct filling {
@@ -108,8 +108,10 @@ static int solve_in_float(struct filling *filling, size_t first, size_t n, size_
                             m, block, filling->scratch[worker], &filling->error[worker]) < 0) {
         return -1;
     }
-    cblas_strsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)m, 1,
-                filling->T, (int)m, block, (int)m);
+    if (m > 0) { /* BLAS takes no matrices without columns */
+        cblas_strsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)m,
+                    1, filling->T, (int)m, block, (int)m);
+    }
     for (size_t i = 0; i < n; i++) {
         memcpy(landmarks->Z + (first + i) * landmarks->stride, block + i * m, m * sizeof *block);
     }
@@ -125,8 +127,10 @@ static int solve_in_double(struct filling *filling, size_t first, size_t n, size
                          &filling->error[worker]) < 0) {
         return -1;
     }
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)m, 1,
-                landmarks->T, (int)m, block, (int)m);
+    if (m > 0) {
+        cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)n, (int)m,
+                    1, landmarks->T, (int)m, block, (int)m);
+    }
     for (size_t i = 0; i < n; i++) {
         float *row = landmarks->Z + (first + i) * landmarks->stride;
         for (size_t a = 0; a < m; a++) {
@@ -409,8 +413,10 @@ int landmarks_coefficients(const struct landmarks *landmarks, double *b, struct 
     if (project(&product, threads, err) < 0) {
         return -1;
     }
-    cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)landmarks->width,
-                landmarks->T, (int)landmarks->width, product.part, 1);
+    if (landmarks->width > 0) {
+        cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)landmarks->width,
+                    landmarks->T, (int)landmarks->width, product.part, 1);
+    }
     memset(b, 0, landmarks->n * sizeof *b);
     for (size_t a = 0; a < landmarks->width; a++) {
         b[landmarks->row[a]] = product.part[a];

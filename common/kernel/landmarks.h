@@ -2,10 +2,11 @@
  * random (Nystrom's method; Williams & Seeger, "Using the Nystrom method to speed up kernel
  * machines", NIPS 2000). With the landmarks' matrix T T', Z = K_:landmarks T'^-1; then K - Z Z' is
  * positive semidefinite, up to rounding, and rest is its diagonal. In float, for solvers that only
- * need a model of the matrix: low_rank.h is more exact, and takes three times the memory. Cost:
- * O(n m^2) for m landmarks.
+ * need a model of the matrix: low_rank.h is more exact, and takes three times the memory. Cost: O(n
+ * m^2) for m landmarks.
  *
- * Z Z' b are the scores of the function Z'b of norm b'Z Z'b in the span of the landmarks. */
+ * Z Z' b are the scores of the function Z'b of squared norm b'Z Z'b in the span of the landmarks.
+ * */
 #ifndef COMMON_KERNEL_LANDMARKS_H
 #define COMMON_KERNEL_LANDMARKS_H
 
@@ -46,7 +47,8 @@ int landmarks_create(struct landmarks *landmarks, const struct gram *gram, const
                      struct threads *threads, struct error *err);
 
 /* Adds the features E V T'^-1, E = K - Z Z', T T' = V'E V, so that Z Z' V = K V: V and KV (n, k).
- * They are left out if there is no room, or if rounding leaves V'E V no factor. */
+ * They are left out if there is no room, if there are fewer than k features so far, or if rounding
+ * leaves V'E V no factor. */
 int landmarks_extend(struct landmarks *landmarks, const double *V, const double *KV, size_t k,
                      struct error *err);
 

@@ -16,7 +16,7 @@ enum {
     /* rows of a task of scores: with COLUMNS, they stay in cache for all outputs */
     TASK_ROWS = 256,
     COLUMNS = 512,
-    MAX_SHORT_ROW = 64,
+    MAX_SHORT_ROW = 64, /* features of a short dense row */
     LANES = VECTOR_BYTES / sizeof(double),
     /* from so many outputs on, short dense rows are multiplied row by row, as sparse ones */
     MIN_OUTPUTS_BY_ROW = 8,
@@ -325,7 +325,6 @@ static void add_rows(const struct adjoint *a, const float *const *row, const dou
     }
 }
 
-/* Rows with r = 0 are skipped: the others are added VECTOR_ROWS at a time. */
 /* Multiplies the weights of dense rows by their scores. */
 static void multiply_weights(const struct adjoint *a, const float *const *row, const size_t *number,
                              size_t rows, double *weight) {
@@ -337,6 +336,7 @@ static void multiply_weights(const struct adjoint *a, const float *const *row, c
     }
 }
 
+/* Rows with r = 0 are skipped: the others are added VECTOR_ROWS at a time. */
 static void dense_adjoint(const struct adjoint *a, size_t first, size_t end, double *w) {
     size_t width = a->x->n_features, n = 0;
     const float *row[VECTOR_ROWS];

@@ -22,7 +22,7 @@ enum {
 /* A pivot of a block is used if the others leave it at least this fraction of the largest. */
 static const double MIN_PIVOT = 1e-3;
 
-enum { RANDOM_STREAM = 12 }; /* of the seed, different from all other uses */
+enum { RANDOM_STREAM = 12 }; /* of the seed, different from the solvers' own uses */
 
 static size_t n_chunks(const struct low_rank *low) {
     return (low->n + CHUNK - 1) / CHUNK;
@@ -370,7 +370,7 @@ void low_rank_solve(const struct low_rank *low, double *B) {
         }
     }
     const enum CBLAS_TRANSPOSE half[] = {CblasNoTrans, CblasTrans};
-    for (int h = 0; h < 2; h++) {
+    for (int h = 0; h < 2 && low->rank > 0; h++) {
         cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, half[h], CblasNonUnit, (int)low->rank,
                     (int)k, 1, low->M, (int)low->rank, low->sum, (int)k);
     }

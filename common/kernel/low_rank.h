@@ -28,13 +28,14 @@ struct low_rank {
     uint32_t *pivot;
     double *rest;    /* (n) remaining diagonal of K, 0 or more */
     double *inverse; /* (n) 1 / (rest + ridge) of the last low_rank_factor */
-    double *M;       /* (width, width) the Cholesky factor of I + L' diag(inverse) L */
-    double *scaled;  /* (workers) work: blocks of scaled rows */
+    double
+        *M; /* (rank, rank), with room for width: the Cholesky factor of I + L' diag(inverse) L */
+    double *scaled; /* (workers) work: blocks of scaled rows */
     /* Work of a solution, whose products with L are in float: */
     float *narrow; /* (n, width) L in float */
     float *right;  /* (n, k) */
-    float *part;   /* (PARTS, width, k) partial sums over rows */
-    double *sum;   /* (width, k) their total */
+    float *part;   /* (PARTS, rank, k) partial sums over rows */
+    double *sum;   /* (rank, k) their total */
 };
 
 /* The rank and accuracy of a surrogate. */

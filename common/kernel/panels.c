@@ -560,7 +560,3 @@ void panels_row(const struct panels *panels, uint32_t i, const uint32_t *j, size
         row[c] = panels->is_double ? (float)doubles[at] : entries[at];
     }
 }
-
-double panels_products_rounding(void) {
-    return (PRODUCT_COLUMNS + 4) * (double)FLT_EPSILON / 2;
-}

@@ -32,7 +32,7 @@ const struct kernel_rows *panels_rows(const struct panels *panels);
 /* True if entries are stored in double. */
 bool panels_is_double(const struct panels *panels);
 
-/* Bytes of the cached entries, and whether this process caches all entries. */
+/* Bytes of the cached entries; whether all are cached, and the matrix is not distributed. */
 size_t panels_cached_bytes(const struct panels *panels);
 bool panels_is_cached(const struct panels *panels);
 
@@ -50,8 +50,5 @@ int panels_block(const struct panels *panels, const uint32_t *i, size_t n_i, con
                  size_t n_j, double *block, struct error *err);
 int panels_block_exact(const struct panels *panels, const uint32_t *i, size_t n_i,
                        const uint32_t *j, size_t n_j, double *block, struct error *err);
-
-/* As gram_products_rounding. */
-double panels_products_rounding(void);
 
 #endif

@@ -25,7 +25,7 @@ struct problem {
     struct cluster *starts;
     const struct data *data;
     const struct gram *gram;
-    const uint32_t *rows; /* (n) row numbers of data; NULL: all, n = data->n_rows */
+    const uint32_t *rows; /* (n) row numbers of data, ascending; NULL: all, n = data->n_rows */
     size_t n;
     struct threads *threads;
     size_t cache_bytes;             /* cache size for rows of the kernel matrix */

@@ -27,10 +27,10 @@ static double largest_norm(const struct kernel_rows *rows) {
 
 /* Derivation for distances: a norm of n terms has n - 1 rounding errors, twice the sum of products
  * or overlaps n - 1 of at most the sum of the norms, and combining the three has three. exp(-gamma
- * d) has that many errors relative to gamma times the sum of the norms, unless more than 33 bits
- * cancel: then the distance is summed from differences. The derivative of 1 / (1 + gamma d) with
- * respect to gamma d is at most that of the exponential, where that is largest, and at most 1 / (4
- * gamma d): the same bound holds, with three more roundings. */
+ * d) has that many errors relative to gamma times the sum of the norms. Below KERNEL_NEAR times
+ * that sum (or twice that, by rounding) the distance is summed from differences. The derivative of
+ * 1 / (1 + gamma d) with respect to gamma d is at most that of the exponential, where that is
+ * largest, and at most 1 / (4 gamma d): the same bound holds, with three more roundings. */
 double kernel_rounding(const struct kernel_rows *rows) {
     const struct kernel *kernel = rows->kernel;
     double terms = (double)data_longest_row(rows->data), cancelled = 0;
@@ -42,7 +42,7 @@ double kernel_rounding(const struct kernel_rows *rows) {
     case KERNEL_RBF:
     case KERNEL_LAPLACIAN:
     case KERNEL_RATIONAL:
-        cancelled = fmin(2 * fabs(kernel->gamma) * largest_norm(rows), 0x1p33 / 2.718);
+        cancelled = fmin(2 * fabs(kernel->gamma) * largest_norm(rows), 2 / KERNEL_NEAR / 2.718);
         return (8 + (2 * terms + 4) * fmax(cancelled, 1)) * UNIT;
     case KERNEL_SIGMOID:
         return (terms + 8) * UNIT;

@@ -26,7 +26,8 @@ int row_cache_create(struct rows **rows, const struct problem *problem, size_t c
 void row_cache_free(struct rows *rows);
 
 /* The first `length` values of the row at position i, or NULL with err set. They are valid until
- * MIN_CACHED_ROWS more rows have been requested, or the order is changed. */
+ * MIN_CACHED_ROWS more rows, or more values of this row, have been requested, or the order is
+ * changed. */
 const float *row_cache_get(struct rows *rows, size_t i, size_t length, struct error *err);
 
 /* diagonal (n) = k(x_i, x_i) in double, in the current order. */

@@ -4,9 +4,7 @@
  * For x = z the rows are put in a list, the m with coefficients first, n in all: only the entries
  * below the diagonal in the first m columns of that list are computed, and each is used for the
  * scores of its row and of its column. A task is then a block of that triangle, and the partial
- * sums are added in the order of the tasks. If only some rows are requested, the list has only
- * these; if some rows with coefficients are not among them, tasks are blocks of the requested rows.
- */
+ * sums are added in the order of the tasks. */
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"

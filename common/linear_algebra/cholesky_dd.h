@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct dd; /* common/double_double/dd.h */
+struct dd; /* common/double_double/type.h */
 
 /* The estimated nanoseconds of a factorisation of n rows. */
 double cholesky_dd_nanoseconds(size_t n);

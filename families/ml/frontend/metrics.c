@@ -14,7 +14,8 @@ static int compare_weights(const void *a, const void *b) {
     return (x->weight > y->weight) - (x->weight < y->weight);
 }
 
-/* Sorts places first..n, which are tied, by ascending weight; the place numbers stay. */
+/* Sorts places first..n, which are tied, by ascending weight, and numbers them from the place that
+ * they share. */
 static void sort_ties(struct ml_place *list, uint32_t first, uint32_t n) {
     uint32_t place = first < n ? list[first].place : 0;
     qsort(list + first, n - first, sizeof *list, compare_weights);

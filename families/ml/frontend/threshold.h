@@ -56,9 +56,10 @@ int ml_threshold_fit(struct ml_threshold *threshold, const struct ml_rows *rows,
                      bool *late, struct error *err);
 void ml_threshold_free(struct ml_threshold *threshold);
 
+struct ml_sort;
+
 /* The target of ew: the middle of a row's best segment, for scores s (q) and n_relevant labels.
  * list and merge (q) are work. */
-struct ml_sort;
 double ml_threshold_target(const double *s, uint32_t q, const uint32_t *relevant,
                            uint32_t n_relevant, struct ml_sort *list, struct ml_sort *merge);
 

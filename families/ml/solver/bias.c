@@ -110,8 +110,8 @@ struct balancing {
     const struct ml_alphas *alphas;
     double *alpha;     /* of one row */
     uint32_t *other;   /* (q) its labels that are not relevant */
-    double *flow;      /* (q, q) */
-    double *remaining; /* (q, q) remaining share of each flow */
+    double *flow;      /* (q, q); NULL if flows are not balanced */
+    double *remaining; /* (q, q) remaining share of each flow; or NULL */
     void *block;       /* all arrays */
 };
 
@@ -142,6 +142,12 @@ static void add_flow(const struct balancing *balancing, const struct ml_block *b
     }
 }
 
+/* The remaining shares of the flows from a label; NULL: all remains. */
+static const double *shares_of(const struct balancing *balancing, uint32_t label) {
+    size_t q = balancing->alphas->rows->q;
+    return balancing->remaining ? balancing->remaining + label * q : NULL;
+}
+
 /* Adds to beta the row's alphas, each scaled by the remaining share of its flow. Returns the row's
  * linear part of D. */
 static double scaled_beta(const struct balancing *balancing, const struct ml_block *block,
@@ -149,13 +155,14 @@ static double scaled_beta(const struct balancing *balancing, const struct ml_blo
     uint32_t n_others = block->q - block->n_relevant;
     double sum = 0, squares = 0;
     for (uint32_t p = 0; p < block->n_relevant; p++) {
-        const double *factor = balancing->remaining + (size_t)block->relevant[p] * block->q;
+        const double *factor = shares_of(balancing, block->relevant[p]);
         for (uint32_t r = 0; r < n_others; r++) {
-            double x = balancing->alpha[(size_t)p * n_others + r] * factor[balancing->other[r]];
+            double x = balancing->alpha[(size_t)p * n_others + r];
+            x *= factor ? factor[balancing->other[r]] : 1;
             beta[block->relevant[p]] += x;
             beta[balancing->other[r]] -= x;
             sum += x;
-            squares += x * (x / (4 * block->lambda));
+            squares += x > 0 ? x * (x / (4 * block->lambda)) : 0; /* lambda may be 0 */
         }
     }
     return block->loss == ML_HINGE ? sum : sum - squares;
@@ -169,10 +176,10 @@ static int add_to_proof(const struct balancing *balancing, const struct ml_block
         return ml_proof_point_add_beta(proof, row, beta, block->q, err);
     }
     for (uint32_t p = 0; p < block->n_relevant; p++) {
-        const double *factor = balancing->remaining + (size_t)block->relevant[p] * block->q;
+        const double *factor = shares_of(balancing, block->relevant[p]);
         for (uint32_t r = 0; r < n_others; r++) {
             uint32_t other = balancing->other[r];
-            double x = balancing->alpha[(size_t)p * n_others + r] * factor[other];
+            double x = balancing->alpha[(size_t)p * n_others + r] * (factor ? factor[other] : 1);
             const struct ml_proof_entry number = {row, block->relevant[p], other, x};
             if (x != 0 && ml_proof_point_add(proof, &number, err) < 0) {
                 return -1;
@@ -200,7 +207,8 @@ static int find_circulation(const struct balancing *balancing, struct error *err
     return 0;
 }
 
-static int allocate(struct balancing *balancing, struct error *err) {
+/* Without flows if they are not balanced: these are q^2 numbers. */
+static int allocate(struct balancing *balancing, bool balanced, struct error *err) {
     const struct ml_rows *rows = balancing->alphas->rows;
     size_t q = rows->q, pairs = 0;
     for (size_t i = 0; i < rows->n; i++) {
@@ -210,18 +218,15 @@ static int allocate(struct balancing *balancing, struct error *err) {
     const struct arrays arrays[] = {ARRAYS(pairs, double, &balancing->alpha),
                                     ARRAYS(q, uint32_t, &balancing->other),
                                     ARRAYS(q * q, double, &balancing->flow, &balancing->remaining)};
-    balancing->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "flows", err);
+    balancing->block = arrays_create(arrays, balanced ? 3 : 2, "flows", err);
     return balancing->block ? 0 : -1;
 }
 
 int ml_bias_beta(const struct ml_alphas *alphas, bool balanced, size_t width, double *beta,
                  double *linear, struct ml_proof_point *proof, struct error *err) {
     struct balancing balancing = {.alphas = alphas};
-    size_t n = alphas->rows->n, q = alphas->rows->q;
-    int status = allocate(&balancing, err);
-    for (size_t k = 0; status == 0 && k < q * q; k++) {
-        balancing.remaining[k] = 1;
-    }
+    size_t n = alphas->rows->n;
+    int status = allocate(&balancing, balanced, err);
     if (status == 0 && balanced) {
         status = find_circulation(&balancing, err);
     }

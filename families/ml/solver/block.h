@@ -15,7 +15,6 @@
 
 #include "common/base/error.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum ml_loss { ML_HINGE, ML_SQUARED_HINGE };
@@ -44,9 +43,9 @@ double ml_block_vertex(const struct ml_block *block, const double *s, double *ve
 /* Sum of beta (q) over the relevant labels. */
 double ml_block_linear(const struct ml_block *block, const double *beta);
 
-/* Steps. Both take the scores s (q), which include the row's own part, and do not change them. They
- * write the new block to beta (q) and its conjugate to *conjugate, and return the largest change of
- * an entry of beta.
+/* Steps. Both take the scores s (q), which include the row's own part, and do not change them, and
+ * beta (q), the present block. They write the new block to beta and its conjugate to *conjugate,
+ * and return the largest change of an entry of beta.
  *
  * pairs: `passes` sweeps of exact steps in single alpha. The caller stores alpha (n_relevant, q -
  * n_relevant), row-major. exact: the best beta, in O(q log q) for the hinge, and as much for each

@@ -111,15 +111,12 @@ static int bound_rounding(struct certify *certify, const struct ml_claim *claim,
         size_t row = rows->row[i];
         struct ml_block block = ml_rows_block(rows, i, claim->loss, claim->cost);
         const struct ml_feasibility *row_feasibility = &claim->feasibility[row];
-        /* Exact blocks are differences of numbers of the size of lambda. The part of beta that
-         * lambda cannot carry is subtracted. */
-        double infeasibility =
-            claim->loss != ML_HINGE                        ? 0
-            : row_feasibility->max_product <= block.lambda ? row_feasibility->infeasibility
-            : row_feasibility->excess <= unit * (row_feasibility->sum + block.lambda)
-                ? unit * block.lambda
-                : unit * block.lambda + row_feasibility->infeasibility +
-                      2 * row_feasibility->excess;
+        double infeasibility = claim->loss == ML_HINGE ? row_feasibility->infeasibility : 0;
+        if (claim->loss == ML_HINGE && row_feasibility->max_product > block.lambda) {
+            /* the part of beta that lambda cannot carry is subtracted */
+            bool excess = row_feasibility->excess > unit * (row_feasibility->sum + block.lambda);
+            infeasibility += unit * block.lambda + (excess ? 2 * row_feasibility->excess : 0);
+        }
         rounding->error[row] =
             row_feasibility->sum > 0 ? (unit + sums) * row_feasibility->sum + infeasibility : 0;
         rounding->total_size += row_feasibility->sum + infeasibility / unit;

@@ -7,8 +7,6 @@
 #include "families/ml/solver/label_sets.h"
 #include "fit/certify.h"
 
-#include <stdbool.h>
-
 /* Feasibility of a row's betas. Betas of some alpha in [0, lambda] have signs (relevant labels >=
  * 0, others <= 0) and sum to 0. That is sufficient if max_product <= lambda: then alpha_pr = beta_p
  * |beta_r| / sum of the beta_p. */

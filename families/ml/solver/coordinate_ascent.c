@@ -7,7 +7,6 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "families/ml/solver/distributed_ascent.h"
-#include "fit/score_map.h"
 #include "fit/stop.h"
 
 #include <math.h>

@@ -74,7 +74,7 @@ static void add_row(const struct ml_distributed *distributed, const struct ml_as
     for (uint64_t j = ascent->alpha_start[i];
          block.loss != ML_HINGE && j < ascent->alpha_start[i + 1]; j++) {
         double change = ascent->alpha[j] - distributed->alpha[j];
-        squares += change * (change / (4 * block.lambda));
+        squares += change != 0 ? change * (change / (4 * block.lambda)) : 0; /* lambda may be 0 */
     }
     *slope -= ascent->conjugate[i] - distributed->conjugate[i] - squares;
     *curvature += 2 * squares;
@@ -132,7 +132,8 @@ static void update_row(struct ml_distributed *distributed, struct ml_ascent *asc
     if (block.loss != ML_HINGE && end > first) {
         double squares = 0;
         for (uint64_t j = first; j < end; j++) {
-            squares += ascent->alpha[j] * (ascent->alpha[j] / (4 * block.lambda));
+            double alpha = ascent->alpha[j];
+            squares += alpha > 0 ? alpha * (alpha / (4 * block.lambda)) : 0;
         }
         ascent->conjugate[i] = distributed->conjugate[i] = squares;
     }

@@ -12,8 +12,8 @@
 struct ml_fit {
     /* the dual point; with a free bias its sums over rows are 0 up to rounding */
     struct ml_alphas alphas;
-    /* The primal point: weights (n_features, q) of a linear problem with at
-     * most as many features as rows; else NULL, and coefficients (n, q) of rows. */
+    /* The primal point: weights (n_features, q) of a linear problem with at most as many features
+     * as rows, or that is distributed; else NULL, and coefficients (n, q) of rows. */
     const double *weights, *coefficients;
     bool dual_first;       /* the weights of the dual point are tried first */
     const double *bias;    /* (q) bias of that point, or the free bias */

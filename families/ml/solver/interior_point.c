@@ -2,7 +2,6 @@
  * (interior_point.h). */
 #include "families/ml/solver/interior_point.h"
 
-#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
@@ -46,7 +45,7 @@ struct ml_interior {
     uint64_t *start;          /* (n + 1) */
     uint32_t *row;            /* (n_pairs) */
     uint32_t *first, *second; /* (n_pairs) relevant label, other label */
-    uint64_t *group_start;    /* (q (q-1)/2 + 1) pairs grouped by their two labels: high, low */
+    uint64_t *group_start;    /* (q (q-1)/2 + 2) pairs grouped by their two labels: high, low */
     uint32_t *group;          /* (n_pairs) pairs, group by group */
     double *lambda, *counted; /* (n_pairs) cost of each pair; (m q) 1, or 0 for a free bias */
     double *S, *beta;         /* (n, q) */

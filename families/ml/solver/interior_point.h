@@ -19,7 +19,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Estimated operations of a fit (fit/work.h). INFINITY if it does not apply: too many unknowns or
  * pairs. */

@@ -8,7 +8,6 @@
 #include "families/ml/solver/policy.h"
 #include "fit/tolerance.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
     }
     made->problem = problem;
     made->setup = *setup;
+    bool definite = false;
     int status = ml_rows_create(&made->rows, problem, err);
     if (status == 0) {
         status = score_map_create(&made->map, problem, err);
@@ -29,7 +29,7 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
         status = certify_create(&made->certify, problem, &made->map, setup->bias, err);
     }
     if (status == 0) {
-        status = certify_definite(made->certify, &made->definite, err);
+        status = certify_definite(made->certify, &definite, err);
     }
     if (status == 0 && problem->zero_only) {
         *ml = made;
@@ -41,7 +41,7 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
     }
     if (status == 0) {
         made->interior_work = ml_interior_work(problem, &made->rows);
-        made->admm_work = made->definite ? ml_admm_work(problem, &made->rows) : INFINITY;
+        made->admm_work = definite ? ml_admm_work(problem, &made->rows) : INFINITY;
     }
     if (status < 0) {
         ml_free(made);

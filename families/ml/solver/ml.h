@@ -62,7 +62,8 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
 /* The dual point of the last solution's dual bound, if the setup asked for it. */
 const struct ml_proof_point *ml_get_proof_point(const struct ml *ml);
 
-/* Scores (n_all, q) of the problem's rows at the last solution; valid until the next call. */
+/* Scores (n_all, q) of the problem's rows at the last solution; valid until the next call. NULL
+ * before the first, and after a zero solution for lack of time. */
 const double *ml_get_scores(const struct ml *ml);
 
 #endif

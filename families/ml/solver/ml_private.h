@@ -22,8 +22,7 @@ struct ml {
     double admm_work;             /* the same, for ADMM */
     struct score_map map;
     struct certify *certify;
-    bool definite;  /* whether the kernel matrix is known to be positive semidefinite */
-    double *scores; /* (n_all, q) of the last solution, with its bias; NULL before */
+    double *scores;              /* (n_all, q) of the last solution, with its bias; NULL before */
     struct ml_proof_point proof; /* its dual point, if the setup asks for it */
 };
 
@@ -101,8 +100,8 @@ struct ml_state {
     bool ran;               /* whether an algorithm that applies has run */
 };
 
-/* Each continues from the best iterate. The latter two are rows of the policy; context is a struct
- * ml_state. */
+/* Each keeps the best iterate, and its own if that is better. The latter two are rows of the
+ * policy; context is a struct ml_state. */
 int ml_run_ascent(struct ml_state *state, struct error *err);
 int ml_run_interior_point(void *context, const struct monitor *monitor, struct error *err);
 int ml_run_admm(void *context, const struct monitor *monitor, struct error *err);

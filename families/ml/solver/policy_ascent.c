@@ -4,7 +4,6 @@
  * one pass over the data, or over the kernel matrix, times the labels. */
 #include "common/base/array.h"
 #include "common/base/gap.h"
-#include "common/base/memory.h"
 #include "families/ml/solver/bias.h"
 #include "families/ml/solver/ml_private.h"
 #include "fit/tolerance.h"
@@ -81,7 +80,8 @@ static int run_to(void *context, double epsilon, struct tolerance_result *end, s
     }
     const struct certificate *certificate = &state->point->certificate;
     /* A run that stalled counts as converged and is repeated: with a smaller tolerance fewer rows
-     * are shrunk, and kernels restart from exact scores, so it often reaches the gap. */
+     * are shrunk, and with a kernel and the hinge it starts from exact scores, so it often reaches
+     * the gap. */
     *end = (struct tolerance_result){.gap = certificate->certified ? certificate->gap : (double)NAN,
                                      .limited = stop_limited(run->stop),
                                      .converged = !run->stop && !run->converges_slowly};

@@ -3,7 +3,6 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "families/ml/solver/admm.h"
-#include "families/ml/solver/bias.h"
 #include "families/ml/solver/ml_private.h"
 #include "fit/tolerance.h"
 

@@ -49,8 +49,9 @@ double ml_store_work(const struct ml_store *store);
 /* Puts the rows order[0..n), ascending on entry, into a random order that is good for visits. */
 void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n, struct random *random);
 
-/* Visits the rows order[0..n) in turn. visit gets the row's scores s (width); it returns false, or
- * writes the change of the row's block to change (width). */
+/* Visits the rows order[0..n) in turn; with a kernel chunk after chunk, in a random order within
+ * each. visit gets the row's scores s (width); it returns false, or writes the change of the row's
+ * block to change (width). -1 if a block of the kernel matrix cannot be read or memory is short. */
 int ml_store_sweep(struct ml_store *store, const uint32_t *order, size_t n,
                    bool (*visit)(void *context, size_t i, const double *s, double *change),
                    void *context, struct random *random, struct error *err);

@@ -31,8 +31,8 @@ static void merge_two(struct ml_sort *list, uint32_t middle, uint32_t n, struct 
 }
 
 void ml_sort(struct ml_sort *list, uint32_t n, struct ml_sort *merge) {
-    for (uint32_t first = 0; first < n; first += RUN) {
-        insert(list + first, n - first < RUN ? n - first : RUN);
+    for (uint64_t first = 0; first < n; first += RUN) {
+        insert(list + first, n - first < RUN ? (uint32_t)(n - first) : RUN);
     }
     for (uint64_t width = RUN; width < n; width *= 2) {
         for (uint64_t first = 0; first + width < n; first += 2 * width) {

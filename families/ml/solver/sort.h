@@ -13,8 +13,8 @@ struct ml_sort {
 /* Sorts list[0..n). merge (n) is work. */
 void ml_sort(struct ml_sort *list, uint32_t n, struct ml_sort *merge);
 
-/* list[0..k) = the k <= n largest of key (n), descending; of equal keys those with the lower index.
- * list and merge (2 k) are work. */
+/* list[0..k) = the k largest, 1 <= k <= n, of key (n), descending; of equal keys those with the
+ * lower index. list and merge (2 k) are work. */
 void ml_sort_largest(const double *key, uint32_t n, struct ml_sort *list, uint32_t k,
                      struct ml_sort *merge);
 

@@ -10,7 +10,6 @@
 #include "families/rank/solver/pairs.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* How much errors of margins, each within slack, may change a sum of losses over pairs of total
  * weight `weight` that is `sum`. For squares, sum w (u + slack)^2 is bounded by the Cauchy-Schwarz

@@ -2,7 +2,6 @@
  * run. */
 #include "families/rank/solver/interior_point.h"
 
-#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"

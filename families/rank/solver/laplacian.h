@@ -15,11 +15,11 @@
  * of weight (v_i - v_j)^2. */
 struct rank_laplacian {
     struct rank_pairs *pairs;
-    struct rank_scored *order; /* rows of the groups in ascending order of s */
-    uint32_t *first[2],
-        /* for each position in order, the runs [first, end) of partners: [0] rows that it is
-         * preferred to, [1] rows that are preferred to it */
-        *end[2];
+    struct rank_scored *order; /* rows of the groups in ascending order of s; of a sample, as is */
+    /* for each position in order, the runs [first, end) of partners: [0] rows that it is preferred
+     * to, [1] rows that are preferred to it */
+    uint32_t *first[2];
+    uint32_t *end[2];
     double low, high; /* interval of margins */
     double *degree;   /* (n) total weight of the pairs that contain each row */
     void *block;      /* all arrays */

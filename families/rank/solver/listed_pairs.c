@@ -131,9 +131,10 @@ static int count_distinct(const struct problem *problem, size_t *n, struct error
         *n += !seen[distinct_row];
         seen[distinct_row] = true;
     }
+    int status = seen ? 0 : -1;
     distinct_free(&distinct);
     free(seen);
-    return seen ? 0 : -1;
+    return status;
 }
 
 int rank_listed_count(const struct problem *problem, const struct score_map *map, bool margins,
@@ -175,8 +176,9 @@ static int lower_sums(struct rank_listed *listed, struct error *err) {
         double pairs = (double)count[k / n] * (double)count[k % n];
         listed->W[k] *= pairs > 1 ? 1 - each * pairs : 1;
     }
+    int status = count ? 0 : -1;
     free(count);
-    return count ? 0 : -1;
+    return status;
 }
 
 /* W (n, n) = the weights of the preferences. */

@@ -20,7 +20,7 @@ enum {
     STEP = 256,              /* between numbers of landmarks that are tried for memory */
     ROWS_PER_LANDMARK = 8,
     SAMPLE = 1024,     /* rows of K for the estimate, which was wrong by .0 and .1 */
-    RANDOM_STREAM = 14 /* of the seed, different from all other uses */
+    RANDOM_STREAM = 14 /* of the seed, different from the family's other uses */
 };
 
 /* The approximate problem is solved to this part of the target gap. */

@@ -16,7 +16,6 @@
 
 #include "common/base/error.h"
 #include "common/base/threads.h"
-#include "common/data/data.h"
 #include "common/kernel/problem.h"
 #include "families/rank/solver/rank.h"
 
@@ -64,7 +63,8 @@ struct rank_pairs {
     /* the processes over which groups are distributed: these are the groups of this one; or NULL */
     struct cluster *cluster;
     struct threads *threads;
-    double *scratch; /* per worker: nodes of a Fenwick tree */
+    double
+        *scratch; /* per worker: nodes of a Fenwick tree, or the numbers of direct sums and sorts */
     size_t scratch_stride;
     double *group_sum; /* (n_groups) results of the groups, summed in order */
     void *block;       /* the arrays of groups and rows */
@@ -90,9 +90,9 @@ static inline double rank_pairs_relative_weight(const struct rank_pairs *pairs, 
 /* An iterator over the preferences of some groups, in the order of row[]. */
 struct rank_pairs_walk {
     const struct rank_pairs *pairs;
-    size_t group, better,
-        worse;                /* group and rows of the current pair; rows are positions in row[] */
-    size_t next_row, end_row; /* rows whose pairs are still to come */
+    size_t group;                 /* of the current pair */
+    size_t better, worse;         /* its rows, as positions in row[] */
+    size_t next_row, end_row;     /* rows whose pairs are still to come */
     size_t next_other, end_other; /* pairs of `better` that are still to come */
 };
 

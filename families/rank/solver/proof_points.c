@@ -1,4 +1,4 @@
-/* Dual points of cutting planes and of Newton's method, pair by pair, for proofs
+/* Dual points for proofs: by the scores of cutting planes and of Newton's method, or pair by pair
  * (proof_points.h). */
 #include "families/rank/solver/proof_points.h"
 

@@ -87,7 +87,8 @@ void rank_free(struct rank *rank);
 /* Counts over all processes. Every process must call it. */
 struct rank_counts rank_counts(const struct rank *rank);
 
-/* The dual point of the last solve; needs `keep`. Owned by rank, valid until the next solve. */
+/* The dual point of the last solve, unless that was a zero solution for lack of time; needs `keep`.
+ * Owned by rank, valid until the next solve. */
 const struct rank_points *rank_get_points(const struct rank *rank);
 
 /* Certifies other coefficients of a kernel problem without pair features, solution->weights (n),

@@ -1,7 +1,7 @@
 /* The state of a problem and of a fit, private to rank.c (solve, best iterate), policy.c (which
  * algorithm runs when) and policy_runs.c (runs of the algorithms). */
-#ifndef SOLVERS_RANK_PRIVATE_H
-#define SOLVERS_RANK_PRIVATE_H
+#ifndef FAMILIES_RANK_SOLVER_RANK_PRIVATE_H
+#define FAMILIES_RANK_SOLVER_RANK_PRIVATE_H
 
 #include "families/rank/solver/certify.h"
 #include "families/rank/solver/interior_point.h"

@@ -124,6 +124,9 @@ static double scores_size(const struct rank_risk *risk) {
 static struct risk_rounding rounding(const void *context) {
     const struct rank_risk *risk = context;
     double active = risk->active;
+    if (active == 0) { /* both are 0 */
+        return (struct risk_rounding){0};
+    }
     if (risk->type == RANK_RISK_HINGE && risk->pairs->gain) {
         return (struct risk_rounding){risk->sums_rounding * active, risk->sums_rounding,
                                       1 + risk->sums_rounding};

@@ -93,9 +93,10 @@ int skew_margins(const struct skew *skew, const double *b, double *s, struct err
             task.used[task.n_used++] = skew->pair[p];
         }
     }
-    if (block) {
-        threads_run(skew->threads, n, multiply_row, &task);
+    if (!block) {
+        return -1;
     }
+    threads_run(skew->threads, n, multiply_row, &task);
     free(block);
-    return block ? 0 : -1;
+    return 0;
 }

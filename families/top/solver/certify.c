@@ -279,9 +279,12 @@ static double primal_at_zero(const struct loss *loss, double *zeros) {
 int top_loss_at_zero(struct top_risk *risk, double cost, double *zero_primal, struct error *err) {
     double *zeros = memory_array(risk->n, sizeof *zeros, "a certificate", err);
     struct loss loss = {.risk = risk, .cost = cost};
-    *zero_primal = zeros ? primal_at_zero(&loss, zeros) : 0;
+    if (!zeros) {
+        return -1;
+    }
+    *zero_primal = primal_at_zero(&loss, zeros);
     free(zeros);
-    return zeros ? 0 : -1;
+    return 0;
 }
 
 /* ---- both bounds ---- */

@@ -32,7 +32,7 @@ struct top_level {
     double threshold, highest;
 };
 
-/* *zero_primal = an upper bound of the primal at w = 0. */
+/* *zero_primal = an upper bound of the primal at w = 0. -1 if memory is short. */
 int top_loss_at_zero(struct top_risk *risk, double cost, double *zero_primal, struct error *err);
 
 /* Makes the fit's dual point feasible (families/top/solver/feasible_dual.h), fills the certificate

@@ -4,7 +4,6 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
-#include "common/kernel/linear.h"
 #include "families/top/solver/risk.h"
 #include "fit/score_map.h"
 #include "fit/stop.h"

@@ -27,7 +27,8 @@ struct top_grill {
     double epsilon; /* a start ends when ten iterations improve the value by less than this part */
 };
 
-/* The solution has no certificate, and its dual is 0. The caller calls solution_free. */
+/* The solution has no certificate, and its dual is 0. *threshold: that of the solution. -1 if
+ * memory is short or scores overflow. The caller calls solution_free. */
 int top_grill_solve(const struct top_grill *grill, const struct monitor *monitor,
                     struct solution *solution, double *threshold, struct error *err);
 

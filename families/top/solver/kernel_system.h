@@ -31,11 +31,11 @@ size_t top_system_max_rows(const struct problem *problem);
 /* If rows are distributed over processes, the system is that of all rows, arrays of m belong to the
  * process's own rows, and all processes call the functions below together. */
 
-/* Makes the system of rows[0..m) (row numbers of the problem). Borrows all arguments. centre: n
- * coefficients c that sum to 1; then the rows are phi_i - sum c_j phi_j. NULL: not centred.
- * factor_features: features of the rows that replace the problem's, with the constant feature
- * behind them if add_constant; NULL: the problem's features, or K. The caller calls
- * top_system_free. */
+/* Makes the system of rows[0..m) (row numbers of the problem). Borrows problem, map, rows and
+ * factor_features. centre: n coefficients c that sum to 1; then the rows are phi_i - sum c_j phi_j.
+ * NULL: not centred. factor_features: features of the rows that replace the problem's, with the
+ * constant feature behind them if add_constant, and centre NULL; NULL: the problem's features, or
+ * K. The caller calls top_system_free. */
 int top_system_create(struct top_system **system, const struct problem *problem,
                       const struct score_map *map, const uint32_t *rows, size_t m,
                       const double *centre, const struct row_features *factor_features,

@@ -18,8 +18,8 @@
 
 #include <stdint.h>
 
-/* Solves min 1/2 |f|^2 + cost risk to the relative gap epsilon, or until sweeps make no progress.
- * The caller calls fit_free. */
+/* Solves min 1/2 |f|^2 + cost risk to the relative gap epsilon, or until sweeps make no progress,
+ * in one process; not for svm. The caller calls fit_free. */
 int top_cd_solve(const struct problem *problem, const struct score_map *map, struct top_risk *risk,
                  double cost, double epsilon, uint64_t seed, const struct monitor *monitor,
                  struct fit *fit, struct error *err);

@@ -51,8 +51,8 @@ struct top_risk {
 /* Makes a risk of n rows with zero cost and mass. The caller sets cost, mass, the cluster and the
  * members of the kind, calls top_risk_ready, and at the end top_risk_free. */
 int top_risk_create(struct top_risk *risk, size_t n, struct error *err);
-/* Computes shares and totals; k is K of TOP_MEAN. A row of a process must have a cost, and one must
- * be in J. */
+/* Computes shares and totals; k is K of TOP_MEAN. Some row of some process
+ * must have a cost, and one must be in J. */
 void top_risk_ready(struct top_risk *risk, double k);
 void top_risk_free(struct top_risk *risk);
 

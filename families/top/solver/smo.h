@@ -20,13 +20,12 @@
 
 struct top_smo;
 
-/* Borrows problem, map (of the problem) and risk. */
+/* Borrows problem, map (of the problem) and risk. -1 if memory is short. The caller calls
+ * top_smo_free. */
 int top_smo_create(struct top_smo **smo, const struct problem *problem, const struct score_map *map,
                    struct top_risk *risk, struct error *err);
 void top_smo_free(struct top_smo *smo);
 
-/* Solves to the relative gap epsilon, with a warm start from the last solution scaled to this cost.
- * The caller calls fit_free. */
 struct top_smo_settings {
     double cost, epsilon;
     bool shrink;
@@ -34,6 +33,9 @@ struct top_smo_settings {
      * top_smo_start_near only */
     double *reserved_seconds;
 };
+
+/* Solves to the relative gap epsilon, with a warm start from the last solution scaled to this cost.
+ * The caller calls fit_free. */
 int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
                   const struct monitor *monitor, struct fit *fit, struct error *err);
 

@@ -67,7 +67,7 @@ struct top_parameters {
     double cost;
     double epsilon;
     bool shrink;
-    uint64_t seed; /* of grill's starts */
+    uint64_t seed; /* of grill's starts, of orders of rows, and of landmarks */
     size_t starts; /* number of grill's starts */
 };
 
@@ -98,8 +98,8 @@ double top_threshold(const struct top *top);
 /* The highest score of a row by the last solution. */
 double top_highest_score(const struct top *top);
 
-/* The dual point of the last solution, except for grill: alpha of positives and beta of J, both
- * (n). */
+/* The dual point of the last solution, except for grill and for a zero solution for lack of time:
+ * alpha of positives and beta of J, both (n). */
 const double *top_alpha(const struct top *top);
 const double *top_beta(const struct top *top);
 
