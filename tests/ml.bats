@@ -638,4 +638,15 @@ END
             within "$(header gap m)" 0 1e-10
         done
     done
+    printf '%s 1:%s\n' a 1 b 2 c 3 >three.svm # lambda, half of the smallest number, is 0
+    train -l squared-hinge -c 5e-324 three.svm m
+    within "$(header primal m)" 0 1e-320
+}
+
+@test "ml: thirty thousand labels do not need a matrix of labels by labels" {
+    ! sanitized || skip 'address space is limited'
+    awk 'BEGIN { for (i = 0; i < 60; i++) {
+        for (k = 1; k <= 500; k++) printf "%s%d", (k > 1 ? "," : ""), 500 * i + k
+        print " 1:" i % 7 " 2:" i % 5 } }' >labels.svm
+    (ulimit -v 6000000 && train -j 1 -l squared-hinge -e .1 labels.svm m)
 }

@@ -186,6 +186,10 @@ static void check_shift(void) {
                    0 &&
                definite);
     for (uint32_t i = 0; i < ROWS; i++) {
+        double own = kernel_value(gram_rows(gram), i, gram_rows(gram), i);
+        norm_bound[i] = fmin(norm_bound[i], sqrt(own + shift[i]));
+    }
+    for (uint32_t i = 0; i < ROWS; i++) {
         double size = 0; /* of the coefficients at the row */
         for (size_t p = 0; p < PAIRS; p++) {
             size += pairs[p].one == i ? fabs(b[p]) * norm_bound[pairs[p].other] : 0;
@@ -212,6 +216,28 @@ static void check_shift(void) {
     gram_free(gram);
     printf(
         "ok: a shift of a kernel's diagonal is part of the rounding-error bound, pair by pair\n");
+}
+
+/* Two equal rows of a file whose product was rounded upwards: K has the eigenvalue -gap. The bounds
+ * hold for all coefficients, if that of the shift is twice as large. */
+static void check_duality(void) {
+    enum { ROWS = 3 };
+    const float gap = 0x1p-23F;
+    float value[] = {1.5F, 1.5F + gap, 0, 1.5F + gap, 1.5F, 0, 0, 0, 1};
+    uint64_t serial[] = {1, 2, 3};
+    uint32_t rows[] = {0, 1, 2};
+    struct data data = {.n_rows = ROWS, .n_features = ROWS, .value = value, .serial = serial};
+    const struct kernel kernel = {.type = KERNEL_PRECOMPUTED};
+    const double norm_bound[ROWS] = {2, 2, 2};
+    double shift[ROWS];
+    struct gram *gram;
+    bool definite;
+    MUST(gram_create(&gram, &kernel, &data, 1 << 20, true, NULL, &err));
+    MUST(definite_check(gram_rows(gram), rows, norm_bound, ROWS, &definite, shift, &err));
+    CHECK(definite && shift[0] >= 2 * (double)gap && shift[1] >= 2 * (double)gap,
+          "shifts of %g and %g, not twice %g", shift[0], shift[1], (double)gap);
+    gram_free(gram);
+    printf("ok: a shift suffices for weak duality with the scores of the plain kernel\n");
 }
 
 /* ---- sums rounded upwards, and the bounds that solutions report ---- */
@@ -388,6 +414,7 @@ int main(void) {
     check_length();
     check_levels();
     check_shift();
+    check_duality();
     check_total();
     check_words();
     check_contradictions();

@@ -81,8 +81,8 @@ int main(void) {
     CHECK(monitor_check(&after, 8, 3, 2) == STOP_TIME && run.reason == STOP_TIME, "another reason");
 
     /* the smaller limit of iterations applies, in the count of the run */
-    const uint64_t most[][4] = {{0, 0, 0, 0},  {0, 8, 5, 8},    {20, 0, 5, 15},
-                                {20, 8, 5, 8}, {20, 18, 5, 15}, {20, 8, 20, 8}};
+    const uint64_t most[][4] = {{0, 0, 0, 0},    {0, 8, 5, 8},   {20, 0, 5, 15}, {20, 8, 5, 8},
+                                {20, 18, 5, 15}, {20, 8, 20, 1}, {20, 0, 21, 1}};
     for (size_t k = 0; k < sizeof most / sizeof most[0]; k++) {
         const struct monitor limited = {.context = &witness, .max_iterations = most[k][0]};
         after = monitor_continue(&run, &limited, most[k][2], most[k][1]);

@@ -111,6 +111,25 @@ static double multiply(const struct gram *gram, const uint32_t *rows, const doub
     return square;
 }
 
+/* A matrix of zeros has no features. */
+static void check_zeros(const struct data *data, struct threads *threads) {
+    const struct kernel none = {.type = KERNEL_POLYNOMIAL, .degree = 2};
+    const struct landmarks_goal goal = {.m = 8, .seed = 3, .coefficients = true};
+    const double diagonal[ROWS] = {0};
+    double b[ROWS];
+    struct landmarks made;
+    struct gram *gram;
+    MUST(gram_create(&gram, &none, data, 0, false, NULL, &err));
+    MUST(landmarks_create(&made, gram, NULL, ROWS, diagonal, &goal, threads, &err));
+    for (size_t i = 0; i < ROWS; i++) {
+        b[i] = 1;
+    }
+    MUST(landmarks_coefficients(&made, b, threads, &err));
+    CHECK_TRUE(made.width == 0 && b[0] == 0 && b[ROWS - 1] == 0);
+    landmarks_free(&made);
+    gram_free(gram);
+}
+
 /* exact: the landmarks span the matrix. */
 static void check_functions(const struct kernel *kernel, const struct data *data,
                             const uint32_t *rows, bool exact, struct threads *threads) {
@@ -160,6 +179,7 @@ static void check_kernels(const uint32_t *rows, struct threads *threads) {
     for (int k = 0; k < 3; k++) {
         check_functions(&kernels[k], &data, rows, k < 2, threads);
     }
+    check_zeros(&data, threads);
     data_free(&data);
 }
 
