@@ -39,7 +39,7 @@ struct ball ball_divide(struct ball a, struct ball b) {
 }
 
 struct ball ball_root(struct ball a) {
-    double high = a.m.hi * BALL_UP + a.r;
+    double high = ball_high(a);
     if (!isfinite(a.r)) {
         return unknown();
     }

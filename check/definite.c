@@ -120,7 +120,7 @@ static bool factor_plain(struct dd *L, size_t m) {
 }
 
 /* The result is the factorisation of a matrix whose distance to the given one, in norm, is at most
- * (m + 1) units of 2^-100 times its trace (backward error, Higham 2002, theorem 10.3), and that
+ * (m + 1) units of 2^-98 times its trace (backward error, Higham 2002, theorem 10.3), and that
  * differs from the true one by the radii. */
 static bool factor_exactly(struct matrix *matrix) {
     size_t m = matrix->definite->m;
@@ -236,12 +236,13 @@ static bool factor_roughly(struct matrix *matrix) {
 
 /* With a zero diagonal there is no relative shift: such a matrix is positive semidefinite if all of
  * it is 0. */
-static bool is_zero(const struct definite *definite, const struct points *points) {
+static bool is_zero(const struct definite *definite, const struct points *points, double *x) {
     bool zero = true;
     for (size_t i = 0; zero && i < definite->m; i++) {
+        points_load(points, definite->point[i], x);
         for (size_t j = 0; zero && j <= i; j++) {
             uint32_t other = definite->point[j];
-            zero = ball_magnitude(points_kernel(points, definite->point[i], NULL, other)) == 0;
+            zero = ball_magnitude(points_kernel(points, definite->point[i], x, other)) == 0;
         }
     }
     return zero;
@@ -393,7 +394,7 @@ int definite_shift(struct definite *definite, const struct points *points, struc
         if (matrix.largest > 0) {
             find_shift(&matrix);
         } else {
-            definite->found = is_zero(definite, points);
+            definite->found = is_zero(definite, points, matrix.x);
             memset(definite->shift, 0, m * sizeof *definite->shift);
         }
     }

@@ -155,7 +155,8 @@ static char *read_stored(const char *path, const char *header, bool single) {
     size_t size = (size_t)status.st_size;
     char *text = memory_array(size + 1, 1, "a table", &ignored);
     bool good = text && source_read(source, text, size, &length, &ignored) == 0 && length == size &&
-                length >= start && text[length - 1] == '\n' && strncmp(text, header, start) == 0;
+                length >= start && text[length - 1] == '\n' && strncmp(text, header, start) == 0 &&
+                !memchr(text, '\0', length);
     source_close(source);
     if (good) {
         text[length] = '\0';

@@ -6,7 +6,6 @@
 #include "common/data/names.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,6 +154,9 @@ int by_query_write(const struct by_query *queries, const char *path, const struc
         struct query *query = &queries->query[q];
         struct measured_rows rows;
         status = measures_of_test(queries->measures, query->measures, list, n, value, &rows, err);
+        if (status < 0) {
+            break;
+        }
         table_name(output, path);
         output_format(output, "\t%s\t%zu", queries->named ? queries->names.name[q] : "",
                       query->n_rows);

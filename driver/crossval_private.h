@@ -42,9 +42,9 @@ struct kernel_group {
     size_t cache_bytes;    /* for the matrix of one fold, or what the matrix of all rows leaves */
     size_t max_open;       /* maximum number of open folds */
 
-    pthread_mutex_t mutex; /* guards the fields below */
-    size_t n_open;         /* folds that are open */
     struct fit_counter *counter;
+    pthread_mutex_t mutex;            /* guards the fields below */
+    size_t n_open;                    /* folds that are open */
     size_t failed_point, failed_fold; /* of the first fit that failed; SIZE_MAX: none */
     struct error err;                 /* of that fit */
 };
@@ -57,7 +57,7 @@ struct fit_counter {
     size_t n_planned;      /* fits of the groups so far */
     size_t n_unconverged;  /* before this run */
     pthread_mutex_t mutex; /* guards the fields below, and progress */
-    size_t n_done;         /* on process 0: of all processes; otherwise of this one */
+    size_t n_done;         /* on process 0: of all processes; otherwise unused */
     size_t n_assigned;     /* fits assigned to any process, as far as known here */
     size_t n_own_left;     /* fits assigned to this process and not finished */
 };

@@ -240,12 +240,12 @@ struct predictor {
     /* Writes to text (size) a warning about the predictions of the file, without a line end; leaves
      * it as it is if there is none. NULL: there never is. */
     void (*warn)(const void *state, char *text, size_t size);
+    /* The option that names another file to read. NULL: there is none. */
+    const char *input_option;
     /* Writes a file that an option of the predictor names, after all rows of the test file.
      * extra_options: the names of those options, ended by NULL; `option` is an index into that
      * list. NULL: there are none. */
     const char *const *extra_options;
-    /* The option that names another file to read. NULL: there is none. */
-    const char *input_option;
     int (*write_extra)(void *state, size_t option, struct output *output, struct error *err);
     void (*close)(void *state);
 };

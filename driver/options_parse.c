@@ -103,7 +103,7 @@ static int parse_range(struct option *option, const char *text, size_t length, c
     bool geometric = second[1] == 'x';
     double steps;
     if (geometric && from > 0 && to > 0 && step > 0 && step != 1) {
-        steps = log(to / from) / log(step);
+        steps = (log(to) - log(from)) / log(step);
     } else if (second[1] == '+' && step > 0) {
         steps = (to - from) / step;
     } else {

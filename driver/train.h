@@ -27,7 +27,7 @@ struct application {
     bool cross_validating;     /* cross-validate */
     bool fitting;              /* fit a model to all rows; at least one of the two is true */
     struct output *table;      /* receives the table of a cross-validation; borrowed */
-    const struct listener *listener;
+    const struct listener *listener; /* NULL: none */
     /* Receives the fitted model, with its calibration; must not keep pointers to it. */
     int (*fitted)(void *context, const struct plain_fit *fit, struct error *err);
     /* Receives the number of the best point of a cross-validation in the table, from 0. May be

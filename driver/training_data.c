@@ -129,6 +129,7 @@ static int prepare(struct training_data *training, const struct distributed_rows
     }
     training->n_rows = data->n_rows;
     training->n_features = data->n_features;
+    training->n_labels = data->names.n;
     if (cross_validating && (given ? folds_copy(given, &training->folds, err)
                                    : make_folds(training, family, options, threads, err)) < 0) {
         return -1;
@@ -243,6 +244,7 @@ int training_data_end_validation(struct training_data *training, struct error *e
         return -1;
     }
     data_truncate(&training->data, training->n_rows, training->n_features);
+    names_truncate(&training->data.names, training->n_labels);
     return hold(&training->data, 0, training->compact, err);
 }
 

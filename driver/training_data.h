@@ -13,7 +13,8 @@ struct training_data {
     /* the processes over which the rows are distributed; NULL: all rows are here */
     struct cluster *distributed;
     struct data data;
-    size_t n_rows;        /* of the training file; data may hold validation rows after them */
+    size_t n_rows;   /* of the training file; data may hold validation rows after them */
+    size_t n_labels; /* names of its labels; data may hold those of validation rows after them */
     uint32_t n_features;  /* of the training file, for the default of gamma: the largest index */
     bool compact;         /* the rows may be stored compact */
     struct folds folds;   /* empty without cross-validation or validation rows */

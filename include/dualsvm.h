@@ -243,7 +243,7 @@ DUALSVM_API int dualsvm_data_set_label_numbers(dualsvm_data *data, const double 
                                                dualsvm_error *error);
 /* Words: label (rows), NULL or "" for a row without label. In rank words must be numbers; in ml a
  * word may be several labels with commas between them. Characters that a label in a file could not
- * contain are errors: blanks, commas (except in ml), colons, # and line ends. */
+ * contain are errors: blanks, commas (except in ml), colons, # in front and line ends. */
 DUALSVM_API int dualsvm_data_set_label_words(dualsvm_data *data, const char *const *label,
                                              dualsvm_error *error);
 /* Indices into names: row i has the labels name[label[k]], start[i] <= k < start[i+1]; if start is
@@ -266,8 +266,8 @@ DUALSVM_API int dualsvm_data_set_weights(dualsvm_data *data, const double *weigh
                                          dualsvm_error *error);
 
 /* The folds of cross-validation, in place of random ones ("folds"): row i is held out by fold
- * fold[i] < folds, or by none if that is UINT32_MAX. Each fold must hold out at least one row. NULL
- * removes them. */
+ * fold[i] < folds, or by none if that is UINT32_MAX. Each fold must hold out at least one row, and
+ * not all. NULL removes them. */
 DUALSVM_API int dualsvm_data_set_folds(dualsvm_data *data, const uint32_t *fold, size_t folds,
                                        dualsvm_error *error);
 

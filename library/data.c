@@ -4,7 +4,6 @@
 #include "common/base/memory.h"
 #include "driver/fit.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

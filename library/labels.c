@@ -195,6 +195,10 @@ static int add_codes(struct labels_made *made, size_t row, const void *source, s
     const struct codes *codes = source;
     uint64_t first = codes->start ? codes->start[row] : row;
     uint64_t end = codes->start ? codes->start[row + 1] : row + 1;
+    if (end < first || (codes->start && end > codes->start[made->data.n_rows])) {
+        return error_set(err, ERROR_RUNTIME, "start of row %zu: not between its neighbours",
+                         row + 2);
+    }
     if (made->data.labels == DATA_NAME && (end < first || end - first != 1)) {
         if (end == first) {
             return add_words(made, row, NULL, err);
@@ -318,7 +322,7 @@ int dualsvm_data_set_weights(dualsvm_data *data, const double *weight, dualsvm_e
     return 0;
 }
 
-/* Checks that fold numbers are in range, and that each fold holds out a row. */
+/* Checks that fold numbers are in range, and that each fold holds out a row, but not all. */
 static int check_folds(const uint32_t *fold, size_t n_rows, size_t n, struct error *err) {
     bool *seen = n > 0 && n <= n_rows ? memory_zeros(n, sizeof *seen, "folds", err) : NULL;
     if (!seen) {
@@ -333,6 +337,13 @@ static int check_folds(const uint32_t *fold, size_t n_rows, size_t n, struct err
         } else if (fold[i] != FOLDS_NEVER) {
             seen[fold[i]] = true;
         }
+    }
+    bool all = n == 1; /* whether the only fold holds out all rows */
+    for (size_t i = 0; i < n_rows; i++) {
+        all = all && fold[i] != FOLDS_NEVER;
+    }
+    if (status == 0 && all) {
+        status = error_set(err, ERROR_USAGE, "the fold holds out all rows");
     }
     for (size_t f = 0; f < n && status == 0; f++) {
         status = seen[f] ? 0 : error_set(err, ERROR_USAGE, "fold %zu holds no row out", f + 1);

@@ -195,6 +195,13 @@ svm-rank-predict: 2 of 4 test files failed"
         svm-rank-predict -q --batch --skip-existing --metrics --output-dir made model files/{1,2} | cmp - table
         cmp made/1.predict <(svm-rank-predict -q files/1 model)
     done
+    svm-rank-predict -q --batch --by-query q.tsv --output-dir made model files/{1,2}
+    cp q.tsv rows.tsv
+    printf 'a\0b\n' >>made/1.queries
+    echo changed >made/1.predict
+    svm-rank-predict -q --batch --skip-existing --by-query q.tsv --output-dir made model files/{1,2}
+    cmp q.tsv rows.tsv
+    cmp made/1.predict <(svm-rank-predict -q files/1 model)
     truncate -s -1 made/1.measures
     svm-rank-predict -q --batch --skip-existing --metrics --output-dir made model files/{1,2} | cmp - table
     # the file name in the table is that of this run

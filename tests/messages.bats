@@ -192,6 +192,10 @@ s/^kernel .*/kernel tanimoto/|a kernel model has support vectors
 s/^w$/SV/|a linear model has weights
 $d|not a weight for each feature
 END
+    svm-rank-train -q --scale std rank dense.model >report
+    edited dense.model svm-rank-predict <<'END'
+s/^features .*/features 4294967294/|not a scaling of each feature
+END
     printf '2 1:1 5000:1\n1 1:2\n' >wide
     svm-rank-train -q --scale std wide sparse.model >report
     edited sparse.model svm-rank-predict <<'END'

@@ -641,6 +641,13 @@ verified() {
 # ---- measures, thresholds, curves ----
 
 # bats test_tags=long
+@test "top: the names of a model are those of the training labels, whatever --validate holds" {
+    printf '%s\n' '1 1:1' '0 1:2' '1 1:1.5' '0 1:3' >rows.svm
+    (cat rows.svm && echo '-1 1:4') >more.svm
+    svm-top-train -q -c 1,10 --validate more.svm rows.svm m >table
+    assert_equal "$(header labels m)" '1 0'
+}
+
 @test "top: measures are those of the predictions by definition, ties included" {
     train -s patmat-np -t rbf -g .1 train.svm m
     svm-top-predict --metrics --tpr 1,3,.05,.34 --pauc .2 --precision 7 test.svm m out >metrics

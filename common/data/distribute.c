@@ -5,7 +5,6 @@
 #include "common/base/memory.h"
 #include "common/base/order.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

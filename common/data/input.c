@@ -7,7 +7,6 @@
 #include "common/data/lines.h"
 #include "common/data/svmlight.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,8 +50,9 @@ struct input {
     struct block *fault; /* the block of this batch with an error, or NULL */
     bool zero_based;     /* see svmlight.h; of all blocks so far */
     uint64_t n_bytes;    /* bytes up to the end of this batch */
-    bool whole; /* all of the file goes into one struct data: arrays may be allocated for rows
+    bool whole;      /* all of the file goes into one struct data: arrays may be allocated for rows
                   still to come */
+    bool later_part; /* not the first of several parts of a file */
     struct data *data; /* being filled */
     bool dense;       /* all rows so far are dense; columns and row starts are then not allocated */
     size_t n_values;  /* stored in data */
@@ -477,7 +477,9 @@ static int read_batch(struct input *input, bool *end, struct error *err) {
     }
     if (input->n_bytes == 0) {
         struct input_format *format = &input->format;
-        keep_comment(input, text);
+        if (!input->later_part) {
+            keep_comment(input, text);
+        }
         if (format->find_limit) {
             format->find_limit(format->context, input->data->comment, &format->limit);
         }
@@ -524,6 +526,7 @@ static int open_input(struct input **input, const char *path, const struct input
     }
     opened->format = *format;
     opened->threads = threads;
+    opened->later_part = part && part->number > 0;
     size_t workers = threads_count(threads);
     size_t batch_bytes = SERIAL_BATCH_BYTES;
     if (workers > 1) {

@@ -69,6 +69,16 @@ static struct names_bucket *find_bucket(const struct names *names, const char *t
     return &names->bucket[b];
 }
 
+/* Enters all names into empty buckets. */
+static void fill_buckets(struct names *names) {
+    for (size_t i = 0; i < names->n; i++) {
+        size_t length = strlen(names->name[i]);
+        uint64_t h = hash(names->name[i], length);
+        *find_bucket(names, names->name[i], length, h) =
+            (struct names_bucket){(uint32_t)(h >> 32), (uint32_t)i + 1};
+    }
+}
+
 static int grow_buckets(struct names *names, struct error *err) {
     size_t n_buckets = names->n_buckets ? 2 * names->n_buckets : MIN_BUCKETS;
     struct names_bucket *bucket = memory_zeros(n_buckets, sizeof *bucket, "names", err);
@@ -78,13 +88,19 @@ static int grow_buckets(struct names *names, struct error *err) {
     free(names->bucket);
     names->bucket = bucket;
     names->n_buckets = n_buckets;
-    for (size_t i = 0; i < names->n; i++) {
-        size_t length = strlen(names->name[i]);
-        uint64_t h = hash(names->name[i], length);
-        *find_bucket(names, names->name[i], length, h) =
-            (struct names_bucket){(uint32_t)(h >> 32), (uint32_t)i + 1};
-    }
+    fill_buckets(names);
     return 0;
+}
+
+void names_truncate(struct names *names, size_t n) {
+    if (n < names->n) {
+        for (size_t i = n; i < names->n; i++) {
+            free(names->name[i]);
+        }
+        names->n = n;
+        memset(names->bucket, 0, names->n_buckets * sizeof *names->bucket);
+        fill_buckets(names);
+    }
 }
 
 int names_add(struct names *names, const char *text, size_t length, uint32_t *number,

@@ -28,6 +28,9 @@ int names_add(struct names *names, const char *text, size_t length, uint32_t *nu
 /* The number of the name of `length` bytes, or UINT32_MAX if it is not in the table. */
 uint32_t names_find(const struct names *names, const char *text, size_t length);
 
+/* Removes all names but the first n. */
+void names_truncate(struct names *names, size_t n);
+
 /* True if two strings are the same name. */
 bool names_equal(const char *a, const char *b);
 

@@ -205,7 +205,7 @@ static int scale_row(const struct scale *scale, const struct data *data, size_t 
     return 0;
 }
 
-static int scale_row_to_unit(float *value, size_t n) {
+static void scale_row_to_unit(float *value, size_t n) {
     double squares = 0;
     for (size_t k = 0; k < n; k++) {
         squares += (double)value[k] * (double)value[k];
@@ -214,7 +214,6 @@ static int scale_row_to_unit(float *value, size_t n) {
     for (size_t k = 0; k < n && length > 0; k++) {
         value[k] = (float)((double)value[k] / length);
     }
-    return 0;
 }
 
 /* True if there is a column in which 0 does not stay 0. */
@@ -248,9 +247,9 @@ static int scale_rows(const struct scale *scale, struct data *data, struct error
     for (size_t i = 0; i < data->n_rows; i++) {
         size_t first = data->row_start ? (size_t)data->row_start[i] : i * data->n_features;
         size_t n = data->row_start ? (size_t)data->row_start[i + 1] - first : data->n_features;
-        int status = scale->kind == SCALE_L2 ? scale_row_to_unit(data->value + first, n)
-                                             : scale_row(scale, data, i, first, n, err);
-        if (status < 0) {
+        if (scale->kind == SCALE_L2) {
+            scale_row_to_unit(data->value + first, n);
+        } else if (scale_row(scale, data, i, first, n, err) < 0) {
             return -1;
         }
     }

@@ -617,7 +617,6 @@ static int parse_row(struct parser *parser, const char **p) {
     row->end = parser->n_values;
     row->labels_end = rows->n_labels;
     row->query = parser->query;
-    row->has_query = parser->has_query;
     row->names_query = parser->names_query;
     row->remark = parser->remark;
     row->remark_end = parser->remark_end;

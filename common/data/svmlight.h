@@ -21,7 +21,7 @@ struct svmlight_row {
     uint64_t labels_end; /* the same for labels */
     double target;
     uint64_t query, serial; /* query: of a word, its number in `queries` below */
-    bool has_query, names_query;
+    bool names_query;
     const char *remark, *remark_end; /* in the parsed text, if comments are requested; NULL: none */
 };
 

@@ -125,6 +125,7 @@ int model_import(struct model_lines *in, struct model *model, struct error *err)
     if (strcmp(in->line, "w") != 0) {
         return model_lines_fail(in, "not LIBLINEAR's line w", in->line, err);
     }
+    model->primal = model->dual = model->gap = NAN; /* the file has none */
     model->kernel.type = KERNEL_LINEAR;
     model->n_outputs = (size_t)n_classes;
     model->n_features = model->n_columns = (uint32_t)n_features;

@@ -44,9 +44,12 @@ int model_add(struct model *model, struct error *err, const char *key, const cha
     va_start(arguments, format);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
+    if (length < 0) {
+        return error_set(err, ERROR_RUNTIME, "out of memory: the line %s of a model", key);
+    }
     struct model_entry *grown = memory_resize(model->entry, model->n_entries + 1,
                                               sizeof model->entry[0], "model lines", err);
-    if (!grown || length < 0) {
+    if (!grown) {
         return -1;
     }
     model->entry = grown;

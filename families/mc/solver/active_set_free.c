@@ -167,14 +167,17 @@ static size_t put_row(struct mc_active *active, size_t rows, struct free_row row
     return rows;
 }
 
-/* Keeps up to `max` directions with gains of at least `min`, and the rows that have any. */
-static void keep_largest(struct mc_active *active, double min, size_t max) {
+/* Keeps the directions with gains above `min`, the first `n_equal` of those with this gain, and the
+ * rows that have any. */
+static void keep_largest(struct mc_active *active, double min, size_t n_equal) {
     size_t kept = 0, rows = 0;
     for (size_t r = 0; r < active->n_rows; r++) {
         struct free_row row = active->row[r];
         size_t first = kept;
         for (size_t t = row.first; t < row.end; t++) {
-            if (active->direction[t].gain >= min && kept < max) {
+            double gain = active->direction[t].gain;
+            if (gain > min || (gain == min && n_equal > 0)) {
+                n_equal -= gain == min;
                 active->direction[kept] = active->direction[t];
                 active->direction[kept++].row = (uint32_t)rows;
             }
@@ -200,8 +203,12 @@ static int keep_best(struct mc_active *active, size_t max, struct error *err) {
     }
     qsort(gain, n, sizeof *gain, order_double);
     double min = gain[n - max];
+    size_t n_equal = 0;
+    for (size_t t = n - max; t < n && gain[t] == min; t++) {
+        n_equal++;
+    }
     free(gain);
-    keep_largest(active, min, max);
+    keep_largest(active, min, n_equal);
     return 0;
 }
 

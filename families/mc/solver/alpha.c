@@ -9,6 +9,16 @@
 /* Classes up to which rows are dense. */
 enum { MAX_DENSE = 64 };
 
+/* Reserves n entries in the list of row i. */
+static int reserve(struct mc_alpha *alpha, size_t i, size_t n, struct error *err) {
+    struct mc_list *list = &alpha->list[i];
+    if (memory_grow(&list->entry, list->room, n, sizeof *list->entry, "dual variables", err) < 0) {
+        return -1;
+    }
+    list->room = (uint32_t)memory_room(list->room, n);
+    return 0;
+}
+
 int mc_alpha_create(struct mc_alpha *alpha, size_t n, size_t k, struct error *err) {
     *alpha = (struct mc_alpha){.n = n, .k = k};
     if (k <= MAX_DENSE) {
@@ -33,7 +43,7 @@ int mc_alpha_copy(struct mc_alpha *to, const struct mc_alpha *from, struct error
         memcpy(to->dense, from->dense, from->n * from->k * sizeof *to->dense);
     }
     for (size_t i = 0; from->list && i < from->n; i++) {
-        if (mc_alpha_reserve(to, i, from->list[i].n, err) < 0) {
+        if (reserve(to, i, from->list[i].n, err) < 0) {
             return -1;
         }
         size_t n = from->list[i].n;
@@ -56,15 +66,6 @@ void mc_alpha_load(const struct mc_alpha *alpha, size_t i, double *row) {
     }
 }
 
-int mc_alpha_reserve(struct mc_alpha *alpha, size_t i, size_t n, struct error *err) {
-    struct mc_list *list = &alpha->list[i];
-    if (memory_grow(&list->entry, list->room, n, sizeof *list->entry, "dual variables", err) < 0) {
-        return -1;
-    }
-    list->room = (uint32_t)memory_room(list->room, n);
-    return 0;
-}
-
 int mc_alpha_store(struct mc_alpha *alpha, size_t i, const double *row, struct error *err) {
     if (alpha->dense) {
         memcpy(alpha->dense + i * alpha->k, row, alpha->k * sizeof *row);
@@ -74,7 +75,7 @@ int mc_alpha_store(struct mc_alpha *alpha, size_t i, const double *row, struct e
     for (size_t c = 0; c < alpha->k; c++) {
         n += row[c] != 0;
     }
-    if (mc_alpha_reserve(alpha, i, n, err) < 0) {
+    if (reserve(alpha, i, n, err) < 0) {
         return -1;
     }
     struct mc_list *list = &alpha->list[i];

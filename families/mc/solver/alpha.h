@@ -33,9 +33,6 @@ int mc_alpha_copy(struct mc_alpha *to, const struct mc_alpha *from, struct error
 void mc_alpha_load(const struct mc_alpha *alpha, size_t i, double *row);
 int mc_alpha_store(struct mc_alpha *alpha, size_t i, const double *row, struct error *err);
 
-/* Reserves n entries in the list of row i. */
-int mc_alpha_reserve(struct mc_alpha *alpha, size_t i, size_t n, struct error *err);
-
 /* The sum of row i. */
 double mc_alpha_sum(const struct mc_alpha *alpha, size_t i);
 

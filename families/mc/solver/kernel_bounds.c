@@ -6,7 +6,6 @@
 #include "families/mc/solver/rescaling.h"
 #include "fit/stop.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -36,7 +36,6 @@ void mc_sampling_reset(struct mc_sampling *sampling) {
         sampling->preference[i] = 1;
         sampling->due[i] = 0;
     }
-    sampling->sum = (double)sampling->n;
     sampling->average = 0;
 }
 
@@ -46,7 +45,6 @@ size_t mc_sampling_sweep(struct mc_sampling *sampling) {
     for (size_t i = 0; i < sampling->n; i++) {
         sum += (double)sampling->preference[i];
     }
-    sampling->sum = sum; /* removes the accumulated rounding error */
     float scale = (float)((double)sampling->n / sum);
     for (size_t i = 0; i < sampling->n; i++) {
         sampling->due[i] += sampling->preference[i] * scale;

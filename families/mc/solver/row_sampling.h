@@ -16,7 +16,6 @@ struct mc_sampling {
     float rate;           /* learning rate of the preferences */
     float *preference;    /* (n) bounded around 1 */
     float *due;           /* (n) accumulated visits, the fraction that is not done yet */
-    double sum;           /* of the preferences */
     double average;       /* moving average of the gains */
     struct random random;
     uint32_t *order; /* (2 n) the rows of the present sweep, some repeated */
@@ -43,7 +42,6 @@ static inline void mc_sampling_gain(struct mc_sampling *sampling, size_t i, doub
     float now = p * (1 + sampling->rate * ((ratio > 4 ? 4 : ratio) - 1));
     now = now < sampling->min_preference ? sampling->min_preference : now > max ? max : now;
     sampling->preference[i] = now;
-    sampling->sum += (double)now - (double)p;
     sampling->average += (gain - sampling->average) / (double)sampling->n;
 }
 

@@ -40,6 +40,7 @@ void mc_fit_join(struct mc_fit *fit, struct mc_fit *other) {
 void mc_fit_take(struct mc_fit *fit, struct mc_fit *found) {
     if (fit->weights && found->unsolved) {
         fit->reason = found->reason;
+        mc_fit_free(found);
         return;
     }
     if (fit->weights) {

@@ -80,12 +80,12 @@ static int add_few_residuals(struct few *few, const struct member *member, size_
             drawn[i] = member[order[i]].row;
         }
         double range = target_range(drawn, m);
-        status = target_map_fit(&map, drawn, m, no_few, err);
-        if (status < 0 ||
-            memory_grow(&few->residual, memory_room(0, few->n), few->n + TARGETS_MIN_ROWS,
+        if (memory_grow(&few->residual, memory_room(0, few->n), few->n + TARGETS_MIN_ROWS,
                         sizeof *few->residual, "targets", err) < 0) {
             status = -1;
+            break;
         }
+        status = target_map_fit(&map, drawn, m, no_few, err);
         for (size_t i = m;
              status == 0 && map.n_knots > 0 && range > 0 && i < n && i < m + TARGETS_MIN_ROWS;
              i++) {

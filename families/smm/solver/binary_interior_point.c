@@ -189,8 +189,8 @@ void binary_balance(struct cluster *cluster, const double *y, size_t n, double *
     }
     cluster_sum(cluster, sums, 2);
     double min_side = fmin(sums[0], sums[1]);
-    for (size_t i = 0; min_side > 0 && i < n; i++) {
-        alpha[i] *= min_side / sums[y[i] > 0];
+    for (size_t i = 0; sums[0] != sums[1] && i < n; i++) {
+        alpha[i] *= sums[y[i] > 0] > 0 ? min_side / sums[y[i] > 0] : 1;
     }
 }
 

@@ -109,9 +109,10 @@ static double cost_of_balance(const struct binary_loss *loss, const double *alph
     for (size_t i = 0; i < n; i++) {
         double more = loss->squared ? INFINITY : loss->cost[i] - alpha[i];
         double ratio = loss->squared ? alpha[i] / (2 * loss->cost[i]) : 0;
-        double curve = loss->squared ? 1 / (2 * loss->cost[i]) : 0, moved = residual * norms[i];
+        double curved = loss->squared ? residual * (residual / (2 * loss->cost[i])) : 0;
+        double moved = residual * norms[i];
         double cost = residual * (1 + ratio + fabs(s[i]) + unit * norm * norms[i]);
-        cost += 0.5 * (moved * moved + residual * residual * curve);
+        cost += 0.5 * (moved * moved + curved);
         for (int up = 0; up < 2; up++) { /* y'alpha lowered, then raised */
             bool adds = (loss->y[i] > 0) == (up > 0);
             if (residual <= (adds ? more : alpha[i])) {

@@ -477,7 +477,8 @@ static int solve_subproblem(struct smm *smm, size_t m, const struct smm_paramete
     uint32_t positive = smm->n_subproblems == 1 ? 1 : (uint32_t)m;
     for (size_t i = 0; i < smm->problem->n; i++) {
         smm->y[i] = smm->class[i] == positive ? 1 : -1;
-        smm->cost[i] = parameters->cost * smm->relative_cost[i];
+        /* not 0 by underflow, which certificates allow for */
+        smm->cost[i] = fmax(parameters->cost * smm->relative_cost[i], DBL_TRUE_MIN);
     }
     const struct binary_loss loss = {.y = smm->y,
                                      .cost = smm->cost,

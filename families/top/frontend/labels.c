@@ -173,7 +173,8 @@ static int add_calibrated(const struct roc *roc, double tau, struct model *model
     static const char *const rate_keys[] = {TOP_CALIBRATED_RATE_KEYS};
     double threshold = roc_threshold(roc, tau);
     if (isnan(threshold)) { /* tau = 1: all negatives may pass */
-        threshold = roc->step[roc->n_steps - 1].score - 1;
+        double lowest = roc->step[roc->n_steps - 1].score;
+        threshold = fmin(lowest - 1, nextafter(lowest, -INFINITY));
     }
     size_t positives, negatives;
     roc_above(roc, threshold, &positives, &negatives);

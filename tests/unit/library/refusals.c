@@ -151,6 +151,7 @@ static void check_labels(void) {
     REFUSED(dualsvm_data_set_weights(data, weight, &error), U, "weight of row 2");
     REFUSED(dualsvm_data_set_folds(data, fold, 2, &error), U, "fold 2 holds no row out");
     REFUSED(dualsvm_data_set_folds(data, fold, 0, &error), U, "0 folds of 2 rows");
+    REFUSED(dualsvm_data_set_folds(data, fold, 1, &error), U, "the fold holds out all rows");
     REFUSED(dualsvm_data_set_folds(data, fold, 3, &error), U, "3 folds of 2 rows");
     REFUSED(dualsvm_data_set_folds(data, code, 2, &error), U, "row 2: not below 2");
     dualsvm_data_free(data);

@@ -66,6 +66,18 @@ static void check_lists(void) {
     MUST(indices_list(&indices, &whole, 1, &err));
     CHECK(indices.n == 1000 && indices.at[999] == 999, "%u columns of dense rows", indices.n);
     indices_free(&indices);
+    /* so many that a window of bits is larger than at first, and no multiple of 64 entries */
+    const size_t many = ((size_t)1 << 19) + 1;
+    uint32_t *column = memory_zeros(many, sizeof *column, "columns", &err);
+    CHECK(column, "%s", err.text);
+    const struct indices_part part = {column, many};
+    for (uint32_t last = (1 << 24) - 40; last < (1 << 24) + 80; last++) {
+        column[many - 1] = last;
+        MUST(indices_list(&indices, &part, 1, &err));
+        CHECK(indices.n == 2 && indices.at[1] == last, "column %u is not listed", last);
+        indices_free(&indices);
+    }
+    free(column);
     puts("ok: indices that occur are listed and found");
 }
 
