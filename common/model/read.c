@@ -225,12 +225,12 @@ static int read_scaling(struct model_lines *in, struct model *model, uint64_t *l
         status = breakpoints ? store_breakpoints(in, &scale->quantiles, &table, scale->n, err)
                              : store_factors(scale, &table, err);
     }
-    if (status == 0 && !sparse && scale->n + scale->query_means != model->n_features) {
-        status = model_lines_fail(in, "not a scaling of each feature", NULL, err);
-    }
     if (status == 0 && scale->query_means > 0 && (sparse || scale->n != scale->query_means)) {
         status =
             model_lines_fail(in, "the scaling does not fit the features of queries", NULL, err);
+    }
+    if (status == 0 && !sparse && scale->n + scale->query_means != model->n_features) {
+        status = model_lines_fail(in, "not a scaling of each feature", NULL, err);
     }
     table_free(&table);
     return status;
