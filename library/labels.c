@@ -199,7 +199,7 @@ static int add_codes(struct labels_made *made, size_t row, const void *source, s
         return error_set(err, ERROR_RUNTIME, "start of row %zu: not between its neighbours",
                          row + 2);
     }
-    if (made->data.labels == DATA_NAME && (end < first || end - first != 1)) {
+    if (made->data.labels == DATA_NAME && end - first != 1) {
         if (end == first) {
             return add_words(made, row, NULL, err);
         }

@@ -5,8 +5,7 @@
  * need a model of the matrix: low_rank.h is more exact, and takes three times the memory. Cost: O(n
  * m^2) for m landmarks.
  *
- * Z Z' b are the scores of the function Z'b of squared norm b'Z Z'b in the span of the landmarks.
- * */
+ * Z Z' b are the scores of the function Z'b, of squared norm b'Z Z'b, in the landmarks' span. */
 #ifndef COMMON_KERNEL_LANDMARKS_H
 #define COMMON_KERNEL_LANDMARKS_H
 

@@ -28,8 +28,7 @@ struct low_rank {
     uint32_t *pivot;
     double *rest;    /* (n) remaining diagonal of K, 0 or more */
     double *inverse; /* (n) 1 / (rest + ridge) of the last low_rank_factor */
-    double
-        *M; /* (rank, rank), with room for width: the Cholesky factor of I + L' diag(inverse) L */
+    double *M;      /* (rank, rank) the Cholesky factor of I + L' diag(inverse) L; room for width */
     double *scaled; /* (workers) work: blocks of scaled rows */
     /* Work of a solution, whose products with L are in float: */
     float *narrow; /* (n, width) L in float */

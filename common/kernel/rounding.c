@@ -155,7 +155,7 @@ static double decay_entry(const struct kernel_rounding *rounding, struct pair_no
         double t = k >= 1 ? 0 : decays ? -log(k) : 1 / k - 1;
         part = t < near / 2 * sum ? direct * UNIT * t : part;
     }
-    double growth = part < 1 ? part * (1 + part) : expm1(part); /* of each entry of a matrix */
+    double growth = part < 1 ? part * (1 + part) : expm1(part); /* at least expm1 */
     return k * (growth + 8 * UNIT);
 }
 

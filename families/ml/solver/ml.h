@@ -63,7 +63,7 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
 const struct ml_proof_point *ml_get_proof_point(const struct ml *ml);
 
 /* Scores (n_all, q) of the problem's rows at the last solution; valid until the next call. NULL
- * before the first, and after a zero solution for lack of time. */
+ * before the first, and after a zero solution because no time was left. */
 const double *ml_get_scores(const struct ml *ml);
 
 #endif

@@ -87,7 +87,7 @@ void rank_free(struct rank *rank);
 /* Counts over all processes. Every process must call it. */
 struct rank_counts rank_counts(const struct rank *rank);
 
-/* The dual point of the last solve, unless that was a zero solution for lack of time; needs `keep`.
+/* The dual point of the last solve, unless no time was left for it; needs `keep`.
  * Owned by rank, valid until the next solve. */
 const struct rank_points *rank_get_points(const struct rank *rank);
 

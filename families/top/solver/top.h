@@ -98,7 +98,7 @@ double top_threshold(const struct top *top);
 /* The highest score of a row by the last solution. */
 double top_highest_score(const struct top *top);
 
-/* The dual point of the last solution, except for grill and for a zero solution for lack of time:
+/* The dual point of the last solution, except for grill and where no time was left for it:
  * alpha of positives and beta of J, both (n). */
 const double *top_alpha(const struct top *top);
 const double *top_beta(const struct top *top);
