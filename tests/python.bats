@@ -14,6 +14,7 @@ setup() {
     [ -n "$python" ] || skip 'no python3 with numpy (Debian: python3-numpy)'
     export DUALSVM_BIN=$bin DUALSVM_LIBRARY=$bin/libdualsvm.so.0
     export PYTHONPATH=$root/python PYTHONDONTWRITEBYTECODE=1
+    unset PYTHONPYCACHEPREFIX # the modules of the system are compiled already
     # BLAS computes as in the programs
     export OPENBLAS_NUM_THREADS=1 OPENBLAS_CORETYPE
     OPENBLAS_CORETYPE=$(kernels_of_blas)

@@ -4,12 +4,12 @@ Colours are those of Okabe and Ito ("Color universal design", 2008), which colou
 apart; lines differ in their dashes too, for prints without colour. A script is built in memory, its
 data in it, and the picture takes its place only when gnuplot is content.
 """
+import html
 import math
 import os
 import shutil
 import subprocess
 import tempfile
-from xml.sax.saxutils import escape
 
 from lib.files import Outputs
 from lib.tool import refuse, size
@@ -155,4 +155,4 @@ class Picture:
     def _named(self, drawn):
         """The picture; in SVG its title, which browsers show as the name, is --title or the file's name."""
         name = self.title or os.path.splitext(os.path.basename(self.path))[0]
-        return drawn.replace(b"<title>Gnuplot</title>", b"<title>%s</title>" % os.fsencode(escape(name)), 1)
+        return drawn.replace(b"<title>Gnuplot</title>", b"<title>%s</title>" % os.fsencode(html.escape(name, quote=False)), 1)

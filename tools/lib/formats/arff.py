@@ -1,7 +1,6 @@
 """ARFF, dense and sparse (Weka's attribute-relation format), and MULAN's XML of label names."""
 import re
 import xml.etree.ElementTree as xml
-from xml.sax.saxutils import quoteattr
 
 from lib.files import Source
 from lib.formats.layout import Layout, choose
@@ -246,6 +245,7 @@ def write_arff(reader, survey, outputs, options):
                 fields[i] = text
             write(",".join(fields) + "\n")
     if several:
+        from xml.sax.saxutils import quoteattr # with all of urllib: as long as the rest of a start
         write = outputs.text(options.labels_xml).write
         write('<?xml version="1.0" encoding="utf-8"?>\n'
               '<labels xmlns="http://mulan.sourceforge.net/labels">\n')
