@@ -32,6 +32,7 @@ first() {
 
 @test "smm: the Hessian and the Newton steps of the nuclear norm satisfy their equations" {
     unit families/smm/solver/newton
+    unit families/smm/solver/quantised
 }
 
 # bats test_tags=long

@@ -103,12 +103,12 @@ int binary_step(struct binary *binary, bool *found, struct error *err) {
             binary->work[k] = 1 / binary->curvature[k];
         }
         if (newton_system_solve(binary->system, NULL, binary->curved, binary->n_curved,
-                                binary->work, binary->gradient, binary->step, &cg_passes,
+                                binary->work, binary->gradient, binary->step, binary->q, &cg_passes,
                                 binary->monitor, err) < 0) {
             return -1;
         }
     }
-    if (*found) {
+    if (*found && !binary->system) {
         binary_scores(&binary->rows, binary->step, binary->q);
     }
     return 0;

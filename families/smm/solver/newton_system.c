@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
+#include "families/smm/solver/quantised_rows.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -26,7 +27,14 @@ static const size_t MAX_VALUES = (size_t)1 << 26; /* of cached rows, and of feat
 
 /* Relative residuals of conjugate gradients. The nuclear norm allows inexact steps: the second one
  * suffices as soon as the products cost as much as the passes that evaluate a point. */
-static const double FORCING = 0.05, LOOSE_FORCING = 0.3, EVALUATION_PASSES = 3;
+static const double FORCING = 0.05, LOOSE_FORCING = 0.2, EVALUATION_PASSES = 2;
+
+/* Time of a pass over quantised rows, in passes over the rows. */
+static const double QUANTISED_PASS = 0.2;
+
+/* Above this ratio of the curvature along a step to that which conjugate gradients have seen,
+ * quantised rows are too coarse. */
+static const double MAX_CURVATURE = 1.2;
 
 /* The curved rows, ascending, and d of each. */
 struct curved {
@@ -50,7 +58,11 @@ struct newton_system {
     uint32_t *all_row;                         /* (n_all) the curved rows of all processes */
     double *all_d;                             /* (n_all) and their d */
     double *p, *Pp, *Ap, *residual, *z, *mean; /* (cells) */
+    double *P_step;                            /* (cells) P times the step */
     void *block;                               /* all arrays except X and K */
+    struct quantised_rows *quantised;          /* NULL: none yet */
+    bool
+        exact; /* conjugate gradients with the data: quantised rows do not pay, or are too coarse */
 };
 
 static int count_rows(struct newton_system *system, struct error *err) {
@@ -83,6 +95,7 @@ int newton_system_create(struct newton_system **system, const struct binary_rows
         newton_system_free(made);
         return -1;
     }
+    made->exact = cluster_any(rows->cluster, !rows->data || !quantised_rows_pay(rows->data));
     size_t n_all = made->n_all;
     made->max_cached = smaller(made->max_cached, n_all);
     const struct arrays arrays[] = {ARRAYS(made->max_cached, uint32_t, &made->row),
@@ -90,7 +103,7 @@ int newton_system_create(struct newton_system **system, const struct binary_rows
                                     ARRAYS(rows->n, double, &made->full, &made->products),
                                     ARRAYS(n_all, double, &made->x, &made->b, &made->all_d),
                                     ARRAYS(made->cells, double, &made->p, &made->Pp, &made->Ap,
-                                           &made->residual, &made->z, &made->mean)};
+                                           &made->residual, &made->z, &made->mean, &made->P_step)};
     made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a system", err);
     if (!made->block) {
         newton_system_free(made);
@@ -103,6 +116,7 @@ int newton_system_create(struct newton_system **system, const struct binary_rows
 
 void newton_system_free(struct newton_system *system) {
     if (system) {
+        quantised_rows_free(system->quantised);
         free(system->block);
         free(system->X);
         free(system->K);
@@ -380,16 +394,45 @@ static int step_of(struct newton_system *system, struct smm_spectral *spectral,
 
 /* ---- conjugate gradients ---- */
 
-/* full = D^-1 on the curved rows, mean = X'D^-1 1 / 1'D^-1 1. */
-static int begin_conjugate(struct newton_system *system, const struct curved *curved,
-                           struct error *err) {
+struct conjugate {
+    struct newton_system *system;
+    struct smm_spectral *spectral;
+    const struct curved *curved;
+    const struct monitor *monitor;
+    double max_steps;
+    double passes; /* as *cg_passes */
+    bool solved;
+};
+
+/* w (cells) = X' diag(full) v, or X'full for v = NULL; `products` get diag(full) X v. */
+static int multiply(const struct conjugate *conjugate, const double *v, double *w,
+                    struct error *err) {
+    struct newton_system *system = conjugate->system;
+    const struct binary_rows *rows = system->rows;
+    if (system->exact) {
+        return v ? binary_normal(rows, system->full, v, system->products, w, err)
+                 : binary_adjoint(rows, system->full, w, err);
+    }
+    if (v) {
+        quantised_rows_normal(system->quantised, system->full, v, system->products, w);
+    } else {
+        quantised_rows_adjoint(system->quantised, system->full, w);
+    }
+    memset(w + rows->data->n_features, 0, (rows->d - rows->data->n_features) * sizeof *w);
+    cluster_sum(rows->cluster, w, rows->d);
+    return 0;
+}
+
+/* mean = X'D^-1 1 / 1'D^-1 1, where full = D^-1 on the curved rows. */
+static int find_mean(const struct conjugate *conjugate, struct error *err) {
+    struct newton_system *system = conjugate->system;
+    const struct curved *curved = conjugate->curved;
     double sum = 0;
     for (size_t i = 0; i < curved->m; i++) {
-        system->full[curved->row[i]] = 1 / curved->d[i];
         sum += 1 / curved->d[i];
     }
     sum = cluster_total(system->rows->cluster, sum);
-    if (binary_adjoint(system->rows, system->full, system->mean, err) < 0) {
+    if (multiply(conjugate, NULL, system->mean, err) < 0) {
         return -1;
     }
     for (size_t j = 0; j < system->cells && sum > 0; j++) { /* else no row is curved */
@@ -399,10 +442,11 @@ static int begin_conjugate(struct newton_system *system, const struct curved *cu
 }
 
 /* Ap = P p + X'D^-1 (X p + b 1), minimised over b. */
-static int apply(struct newton_system *system, const struct curved *curved, struct error *err) {
+static int apply(const struct conjugate *conjugate, struct error *err) {
+    struct newton_system *system = conjugate->system;
+    const struct curved *curved = conjugate->curved;
     double sum = 0;
-    if (binary_normal(system->rows, system->full, system->p, system->products, system->Ap, err) <
-        0) {
+    if (multiply(conjugate, system->p, system->Ap, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < curved->m; i++) {
@@ -414,32 +458,35 @@ static int apply(struct newton_system *system, const struct curved *curved, stru
     return 0;
 }
 
-/* Conjugate gradients after begin_conjugate. */
-static int iterate(struct newton_system *system, struct smm_spectral *spectral,
-                   const struct curved *curved, const double *gradient, double *step,
-                   double max_steps, const struct monitor *monitor, double *passes, bool *solved,
+/* Conjugate gradients from step = 0, after find_mean. */
+static int iterate(struct conjugate *conjugate, const double *gradient, double *step,
                    struct error *err) {
+    struct newton_system *system = conjugate->system;
     size_t cells = system->cells;
     double *p = system->p, *Pp = system->Pp, *residual = system->residual, *z = system->z;
     for (size_t j = 0; j < cells; j++) {
         residual[j] = Pp[j] = -gradient[j];
-        step[j] = 0;
+        step[j] = system->P_step[j] = 0;
     }
-    invert(system, spectral, residual, z);
+    invert(system, conjugate->spectral, residual, z);
     memcpy(p, z, cells * sizeof *p);
-    double passes_per_step =
-        2 * cluster_total(system->rows->cluster, (double)curved->m) / (double)system->n_all;
+    double passes_per_step = 2 *
+                             cluster_total(system->rows->cluster, (double)conjugate->curved->m) /
+                             (double)system->n_all * (system->exact ? 1 : QUANTISED_PASS);
     double square = array_dot(residual, z, cells), target = FORCING * FORCING * square;
-    double loose_target = spectral ? LOOSE_FORCING * LOOSE_FORCING * square : target;
+    double loose_target = conjugate->spectral ? LOOSE_FORCING * LOOSE_FORCING * square : target;
     int k = 0;
-    for (; k < max_steps && square > target && !(k > 0 && monitor_past_deadline(monitor)); k++) {
-        if (apply(system, curved, err) < 0) {
+    for (; k < conjugate->max_steps && square > target &&
+           !(k > 0 && monitor_past_deadline(conjugate->monitor));
+         k++) {
+        if (apply(conjugate, err) < 0) {
             return -1;
         }
         double length = square / array_dot(p, system->Ap, cells);
         array_add(step, length, p, cells);
+        array_add(system->P_step, length, Pp, cells);
         array_add(residual, -length, system->Ap, cells);
-        invert(system, spectral, residual, z);
+        invert(system, conjugate->spectral, residual, z);
         double next = array_dot(residual, z, cells), ratio = next / square;
         for (size_t j = 0; j < cells; j++) {
             p[j] = z[j] + ratio * p[j];
@@ -450,8 +497,8 @@ static int iterate(struct newton_system *system, struct smm_spectral *spectral,
             target = loose_target;
         }
     }
-    *passes = k * passes_per_step;
-    *solved = square <= target;
+    conjugate->passes = k * passes_per_step;
+    conjugate->solved = square <= target;
     return 0;
 }
 
@@ -460,15 +507,49 @@ static int solve_conjugate(struct newton_system *system, struct smm_spectral *sp
                            const struct curved *curved, const double *gradient, double *step,
                            double max_steps, const struct monitor *monitor, double *passes,
                            bool *solved, struct error *err) {
-    int status = begin_conjugate(system, curved, err) < 0 ||
-                         iterate(system, spectral, curved, gradient, step, max_steps, monitor,
-                                 passes, solved, err) < 0
-                     ? -1
-                     : 0;
+    if (!system->quantised && !system->exact &&
+        quantised_rows_create(&system->quantised, system->rows->data, system->rows->threads, err) <
+            0) {
+        return -1;
+    }
+    struct conjugate conjugate = {.system = system,
+                                  .spectral = spectral,
+                                  .curved = curved,
+                                  .monitor = monitor,
+                                  .max_steps = max_steps};
+    for (size_t i = 0; i < curved->m; i++) {
+        system->full[curved->row[i]] = 1 / curved->d[i];
+    }
+    int status = find_mean(&conjugate, err) < 0 || iterate(&conjugate, gradient, step, err) < 0;
     for (size_t i = 0; i < curved->m; i++) {
         system->full[curved->row[i]] = 0;
     }
-    return status;
+    *passes = conjugate.passes;
+    *solved = conjugate.solved;
+    return status ? -1 : 0;
+}
+
+/* Whether the curvature along the step, whose scores these are, is about that of the system with
+ * quantised rows, which conjugate gradients have solved. The error that rounding the rows makes in
+ * the norm of the system is the difference. */
+static bool is_faithful(const struct newton_system *system, const struct curved *curved,
+                        const double *gradient, const double *step, const double *scores) {
+    struct cluster *cluster = system->rows->cluster;
+    double weight = 0, mean = 0, square = 0;
+    for (size_t i = 0; i < curved->m; i++) {
+        weight += 1 / curved->d[i];
+        mean += scores[curved->row[i]] / curved->d[i];
+    }
+    weight = cluster_total(cluster, weight);
+    mean = weight > 0 ? cluster_total(cluster, mean) / weight : 0;
+    for (size_t i = 0; i < curved->m; i++) {
+        double s = scores[curved->row[i]] - mean;
+        square += s * s / curved->d[i];
+    }
+    square = cluster_total(cluster, square);
+    double curvature = square + array_dot(step, system->P_step, system->cells);
+    double expected = -array_dot(gradient, step, system->cells);
+    return curvature <= MAX_CURVATURE * expected;
 }
 
 /* Number of conjugate-gradient steps that cost as much as forming and factoring the matrix. */
@@ -480,20 +561,21 @@ static double equivalent_cg_steps(const struct forming *forming) {
         new_rows += forming->system->position[forming->curved.row[i]] == UINT32_MAX;
     }
     double products = m * m * (features / 2 + m / 6) + 8 * m * r * cells + new_rows * m * cells;
-    return products / BLAS / (2 * m * cells);
+    double pass = forming->system->exact ? 1 : QUANTISED_PASS;
+    return products / BLAS / (2 * m * cells * pass);
 }
 
-int newton_system_solve(struct newton_system *system, struct smm_spectral *spectral,
-                        const uint32_t *row, size_t m, const double *d, const double *gradient,
-                        double *step, double *cg_passes, const struct monitor *monitor,
-                        struct error *err) {
+/* newton_system_solve but for the scores. *conjugate: whether conjugate gradients found the step. */
+static int find_step(struct newton_system *system, struct smm_spectral *spectral,
+                     const struct curved *curved, const double *gradient, double *step,
+                     double *cg_passes, bool *conjugate, const struct monitor *monitor,
+                     struct error *err) {
     struct cluster *cluster = system->rows->cluster;
-    const struct curved curved = {row, d, m};
     size_t own;
     struct forming forming = {.system = system,
                               .spectral = spectral,
                               .monitor = cluster ? NULL : monitor,
-                              .curved = allgather_curved(system, &curved, &own),
+                              .curved = allgather_curved(system, curved, &own),
                               .n_features = spectral ? smm_spectral_features(spectral) : 0};
     size_t all = forming.curved.m;
     bool possible = all <= system->max_cached && all <= MAX_VALUES / larger(forming.n_features, 1);
@@ -502,7 +584,8 @@ int newton_system_solve(struct newton_system *system, struct smm_spectral *spect
                           : spectral ? fmin(equivalent_cg_steps(&forming), MAX_CG_STEPS)
                                      : 0;
     bool solved = false, tried = max_cg_steps > MIN_CG_STEPS;
-    if (tried && solve_conjugate(system, spectral, &curved, gradient, step, max_cg_steps, monitor,
+    *conjugate = true;
+    if (tried && solve_conjugate(system, spectral, curved, gradient, step, max_cg_steps, monitor,
                                  cg_passes, &solved, err) < 0) {
         return -1;
     }
@@ -511,7 +594,7 @@ int newton_system_solve(struct newton_system *system, struct smm_spectral *spect
     }
     invert(system, spectral, gradient, system->z);
     memset(system->b, 0, all * sizeof *system->b);
-    curved_scores(system, &curved, system->z, system->b + own);
+    curved_scores(system, curved, system->z, system->b + own);
     cluster_sum(cluster, system->b, all);
     for (size_t i = 0; i < all; i++) {
         system->b[i] = -system->b[i];
@@ -520,7 +603,24 @@ int newton_system_solve(struct newton_system *system, struct smm_spectral *spect
     if (solve_formed(&forming, monitor, system->b, system->x, &solved, err) < 0) {
         return -1;
     }
-    return solved ? step_of(system, spectral, &curved, system->x + own, gradient, step, err)
-                  : solve_conjugate(system, spectral, &curved, gradient, step, MAX_CG_STEPS,
-                                    monitor, cg_passes, &solved, err);
+    *conjugate = !solved;
+    return solved ? step_of(system, spectral, curved, system->x + own, gradient, step, err)
+                  : solve_conjugate(system, spectral, curved, gradient, step, MAX_CG_STEPS, monitor,
+                                    cg_passes, &solved, err);
+}
+
+int newton_system_solve(struct newton_system *system, struct smm_spectral *spectral,
+                        const uint32_t *row, size_t m, const double *d, const double *gradient,
+                        double *step, double *scores, double *cg_passes,
+                        const struct monitor *monitor, struct error *err) {
+    const struct curved curved = {row, d, m};
+    bool conjugate;
+    if (find_step(system, spectral, &curved, gradient, step, cg_passes, &conjugate, monitor, err) <
+        0) {
+        return -1;
+    }
+    binary_scores(system->rows, step, scores);
+    system->exact =
+        system->exact || (conjugate && !is_faithful(system, &curved, gradient, step, scores));
+    return 0;
 }

@@ -8,7 +8,8 @@
  * Either the m x m matrix is formed and factored, O(m^2 cells + m^3 / 3): P^-1 is I/(1 + rho) plus
  * a matrix whose rank is the number of spectral features, so products of rows are cached between
  * systems and those of features are added. Or p is found by conjugate gradients preconditioned with
- * P^-1, one pass over the rows per step. The estimated work decides. If rows are distributed, all
+ * P^-1, one pass over the rows per step, which are rounded to bytes (quantised_rows.h) where that
+ * pays and the curvature along p, with the data, confirms it. The estimated work decides. If rows are distributed, all
  * processes gather the curved rows and factor the same matrix; conjugate gradients sum over
  * processes. */
 #ifndef FAMILIES_SMM_SOLVER_NEWTON_SYSTEM_H
@@ -33,13 +34,14 @@ void newton_system_free(struct newton_system *system);
 void newton_system_release(struct newton_system *system);
 
 /* Computes in step (cells) the p for the gradient g (cells), the P of spectral (NULL: I), and the
- * curved rows row[0..m) of this process, ascending, with their d. *cg_passes: products of conjugate
+ * curved rows row[0..m) of this process, ascending, with their d; scores (n): X p of
+ * the rows of this process. *cg_passes: products of conjugate
  * gradients with the curved rows, in units of a pass over all rows; 0 if the matrix was factored.
  * If the deadline of the monitor passes, step has the conjugate-gradient iterate of that time.
  * Fails if memory runs out. */
 int newton_system_solve(struct newton_system *system, struct smm_spectral *spectral,
                         const uint32_t *row, size_t m, const double *d, const double *gradient,
-                        double *step, double *cg_passes, const struct monitor *monitor,
-                        struct error *err);
+                        double *step, double *scores, double *cg_passes,
+                        const struct monitor *monitor, struct error *err);
 
 #endif

@@ -107,7 +107,7 @@ static void test_step(struct random *random, struct smm_spectral *spectral, cons
     size_t cells = spectral->height * spectral->width;
     struct data data =
         sample_data(ROWS, (uint32_t)cells, 1, SAMPLE_SIGNED, false, false, random_bits(random));
-    double g[MAX_CELLS], p[MAX_CELLS], d[BAND];
+    double g[MAX_CELLS], p[MAX_CELLS], d[BAND], scores[ROWS];
     uint32_t band[BAND];
     for (size_t i = 0; i < m; i++) {
         band[i] = (uint32_t)(2 * i + 1);
@@ -121,7 +121,8 @@ static void test_step(struct random *random, struct smm_spectral *spectral, cons
     double cg_passes;
     MUST(newton_system_create(&system, &rows, &err));
     for (int again = 0; again < 2; again++) {
-        MUST(newton_system_solve(system, spectral, band, m, d, g, p, &cg_passes, NULL, &err));
+        MUST(newton_system_solve(system, spectral, band, m, d, g, p, scores, &cg_passes, NULL,
+                                 &err));
         double left = residual_of(spectral, B, &data, band, m, d, g, p);
         CHECK(left < tolerance, "left of the equations: %g", left);
     }
