@@ -565,7 +565,7 @@ static double equivalent_cg_steps(const struct forming *forming) {
     return products / BLAS / (2 * m * cells * pass);
 }
 
-/* newton_system_solve but for the scores. *conjugate: whether conjugate gradients found the step. */
+/* newton_system_solve but for the scores. *conjugate: conjugate gradients found the step. */
 static int find_step(struct newton_system *system, struct smm_spectral *spectral,
                      const struct curved *curved, const double *gradient, double *step,
                      double *cg_passes, bool *conjugate, const struct monitor *monitor,

@@ -9,9 +9,9 @@
  * a matrix whose rank is the number of spectral features, so products of rows are cached between
  * systems and those of features are added. Or p is found by conjugate gradients preconditioned with
  * P^-1, one pass over the rows per step, which are rounded to bytes (quantised_rows.h) where that
- * pays and the curvature along p, with the data, confirms it. The estimated work decides. If rows are distributed, all
- * processes gather the curved rows and factor the same matrix; conjugate gradients sum over
- * processes. */
+ * pays and the curvature along p, with the data, confirms it. The estimated work decides. If rows
+ * are distributed, all processes gather the curved rows and factor the same matrix; conjugate
+ * gradients sum over processes. */
 #ifndef FAMILIES_SMM_SOLVER_NEWTON_SYSTEM_H
 #define FAMILIES_SMM_SOLVER_NEWTON_SYSTEM_H
 

@@ -16,8 +16,8 @@
 #include <string.h>
 
 /* Outer iterations that took at most FAST_STEPS, at most MEDIUM_STEPS or more Newton steps change
- * mu differently if the systems are factored. After SLOW_STEPS the outer iteration begins again with
- * a larger mu, up to the first. */
+ * mu differently if the systems are factored. After SLOW_STEPS the outer iteration begins again
+ * with a larger mu, up to the first. */
 enum { FAST_STEPS = 1, MEDIUM_STEPS = 2, SLOW_STEPS = 8 };
 
 enum {
@@ -39,10 +39,10 @@ static const double MU_DECREASE = 0.3, RESTART_INCREASE = 10;
 static const double LARGE_GAP = 1e-2, LARGE_GAP_DECREASE = 0.9;
 
 /* With conjugate gradients mu rises after an outer iteration of several steps. After one of one
- * step it falls below LARGE_GAP if that took at most CHEAP_PASSES passes over the rows (their number
- * grows as mu decreases), and above SLOW_GAP if it took at most MAX_PASSES but the gap is still more
- * than SLOW_RATIO of the one before. 10,000 x 100 x 100, C = 1, tau = 100: with the first condition
- * alone the gap was .0006 after 284 steps, with both it was 1e-6 after 89. */
+ * step it falls below LARGE_GAP if that took at most CHEAP_PASSES passes over the rows (their
+ * number grows as mu decreases), and above SLOW_GAP if it took at most MAX_PASSES but the gap is
+ * still more than SLOW_RATIO of the one before. 10,000 x 100 x 100, C = 1, tau = 100: with the
+ * first condition alone the gap was .0006 after 284 steps, with both it was 1e-6 after 89. */
 static const double CG_MU_DECREASE = 0.7, CG_MU_INCREASE = 1.5, CHEAP_PASSES = 8;
 static const double SLOW_GAP = 1e-3, SLOW_RATIO = 0.9, MAX_PASSES = 16;
 

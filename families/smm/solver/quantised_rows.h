@@ -16,9 +16,9 @@ struct quantised_rows;
 /* Whether x is dense and so large that its rows do not fit into a cache. */
 bool quantised_rows_pay(const struct data *x);
 
-/* Rounds the rows of dense data, which it borrows: value j of row i is r_i s_j q_ij / 127 for |q_ij|
- * <= 127, within 1/2 of a unit of q, where s_j is the largest magnitude of column j, and r_i that of
- * x_ij / s_j in row i. The caller calls quantised_rows_free. Fails if memory runs out. */
+/* Rounds the rows of dense data, which it borrows: value j of row i is r_i s_j q_ij / 127 for
+ * |q_ij| <= 127, within 1/2 of a unit of q, where s_j is the largest magnitude of column j, and r_i
+ * that of x_ij / s_j in row i. The caller calls quantised_rows_free. Fails if memory runs out. */
 int quantised_rows_create(struct quantised_rows **rows, const struct data *x,
                           struct threads *threads, struct error *err);
 void quantised_rows_free(struct quantised_rows *rows);
