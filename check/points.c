@@ -153,7 +153,7 @@ static uint32_t *index_rows(struct points *points, size_t room, struct error *er
     return table;
 }
 
-static int match_vectors(struct points *points, const uint32_t *table, size_t room) {
+static void match_vectors(struct points *points, const uint32_t *table, size_t room) {
     for (size_t v = 0; v < points->vectors->n_rows; v++) {
         size_t at = (size_t)hash_row(points->vectors, v) & (room - 1);
         while (table[at] && !rows_equal(points->vectors, v, points->rows, table[at] - 1)) {
@@ -167,7 +167,6 @@ static int match_vectors(struct points *points, const uint32_t *table, size_t ro
             points->point[v] = (uint32_t)points->n_all++;
         }
     }
-    return 0;
 }
 
 /* Precomputed: rows are identified by serial numbers. */
@@ -405,8 +404,9 @@ int points_create(struct points *points, const struct data *rows, const struct m
     bool stored = points->kernel.type == KERNEL_PRECOMPUTED;
     status = status == 0 && stored ? index_serials(points, err) : status;
     uint32_t *table = status == 0 ? index_rows(points, room, err) : NULL;
-    status = !table ? -1 : stored ? match_serials(points, err) : match_vectors(points, table, room);
+    status = !table ? -1 : stored ? match_serials(points, err) : 0;
     if (status == 0 && !stored) {
+        match_vectors(points, table, room);
         find_norms(points, x);
     }
     free(x);

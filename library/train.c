@@ -3,7 +3,6 @@
 #include "library/table.h"
 
 #include "common/base/gap.h"
-#include "common/base/memory.h"
 #include "driver/fit.h"
 #include "driver/report.h"
 #include "driver/train.h"

@@ -91,6 +91,12 @@ accepts() {
     [ "$(stat -c %s empty/model)" -lt 1000 ]
 }
 
+@test "hostile: a line without an end is an error of one line where memory is short" {
+    sanitized && skip 'limits on memory do not go with the sanitizer'
+    run -1 sh -c 'ulimit -v 600000 && head -c 1G /dev/zero | tr "\0" 1 | svm-rank-train -j 1 - empty/model'
+    assert_output --regexp '^svm-rank-train: out of memory: [0-9]+ MB for a line, of [0-9]+ that are free$'
+}
+
 @test "hostile: a qid that is empty, doubled or misplaced is refused" {
     for qid in '' ' 1' '#1' 'a\0b'; do
         refuses 1 "1 qid:$qid 1:1\n2 qid:1 1:2\n"

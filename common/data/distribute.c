@@ -92,6 +92,13 @@ static int summarize(struct summary **all, const struct data *data, const struct
 /* Allocates the arrays of a process without rows, of length 0. */
 static int make_empty(struct data *data, struct error *err) {
     static const char what[] = "rows";
+    free(data->value);
+    free(data->target);
+    free(data->label);
+    free(data->label_start);
+    data->target = NULL;
+    data->label = NULL;
+    data->label_start = NULL;
     data->value = memory_array(0, sizeof *data->value, what, err);
     if (data->labels == DATA_NUMBER) {
         data->target = memory_array(0, sizeof *data->target, what, err);

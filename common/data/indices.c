@@ -5,7 +5,6 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

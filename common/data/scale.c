@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define NAMES_BY_ROW "none", "std", "std-center", "minmax", "l2", "quantile"
 const char *const scale_names_by_row[] = {NAMES_BY_ROW, NULL};

@@ -11,7 +11,6 @@
 #include "common/model/read_private.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool model_import_is(const struct model_lines *in) {

@@ -2,7 +2,6 @@
 #include "families/mc/frontend/probability.h"
 
 #include "common/base/arrays.h"
-#include "common/base/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

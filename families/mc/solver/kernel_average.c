@@ -6,7 +6,6 @@
 #include "families/mc/solver/kernel_descent_private.h"
 #include "fit/score_map.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * with the policy's handovers. See kernel_descent.h. */
 #include "families/mc/solver/kernel_descent.h"
 
-#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
@@ -10,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     FIRST_SET = 1024, /* rows of the first working set, */

@@ -9,7 +9,6 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/base/threads.h"
-#include "common/kernel/linear.h"
 #include "families/mc/solver/alpha.h"
 #include "families/mc/solver/certify.h"
 #include "families/mc/solver/row_sampling.h"

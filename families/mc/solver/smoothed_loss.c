@@ -4,7 +4,6 @@
 #include "common/base/memory.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 int mc_smooth_create(struct mc_smooth *smooth, const struct mc_task *task, struct error *err) {

@@ -9,7 +9,6 @@
 #include "fit/tolerance.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_reached(const struct ml_bounds *bounds, double epsilon) {

@@ -10,9 +10,6 @@
 #include "families/rank/solver/rank.h"
 #include "families/shared/label_weights.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 static const char *const formulations[] = {"rank", NULL};
 static const char *const formulation_meanings[] = {
     "1/2 |f|^2 + C sum over preferences of l(score of the better row - score of the other)", NULL};

@@ -10,7 +10,6 @@
 #include "methods/cutting_planes.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Maximal runs of an algorithm: to the target gap, and to smaller ones. */

@@ -3,7 +3,6 @@
 
 #include "common/base/array.h"
 #include "common/base/arrays.h"
-#include "common/base/memory.h"
 #include "common/double_double/dd.h"
 
 #include <stdlib.h>

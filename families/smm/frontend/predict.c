@@ -1,13 +1,10 @@
 /* svm-smm-predict: predicts labels and decision values by a model of svm-smm-train. */
 #include "families/shared/tables.h"
 
-#include "common/base/memory.h"
 #include "common/model/label_line.h"
 #include "families/shared/confusion.h"
 #include "families/shared/row_names.h"
 #include "families/smm/frontend/matrix_shape.h"
-
-#include <stdlib.h>
 
 static const struct option_spec own_options[] = {
     OPTION_HEADER, OPTION_NAMES,

@@ -10,7 +10,6 @@
 #include "fit/score_map.h"
 #include "fit/stop.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

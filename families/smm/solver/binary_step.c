@@ -3,8 +3,6 @@
  * quadratic model:
  *
  *   (I + Zc'Zc) p = -(g - bias_slope zbar),   Zc = D^(1/2) (Z - 1 zbar')   over the curved rows. */
-#include "common/base/array.h"
-#include "common/base/memory.h"
 #include "common/linear_algebra/cholesky.h"
 #include "families/smm/solver/binary_private.h"
 

@@ -7,7 +7,6 @@
 #include "common/base/sizes.h"
 #include "common/linear_algebra/svd.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "families/smm/solver/smm.h"
 
 #include "common/base/array.h"
-#include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/data/row_weights.h"

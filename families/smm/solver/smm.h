@@ -57,14 +57,14 @@ struct smm_subproblem {
     size_t n_starts;    /* lowrank: number of starts */
 };
 
-/* A solver for one problem: linear rows with labels by name and n_features = height * width. weight
- * (by number of the name) multiplies the cost of a label's rows; NULL: all 1. Row weights multiply
- * it too. positive: the positive one of two labels; NULL: the second in order. Borrows problem.
- * Fewer than two labels, and a row weight of 0, are errors. */
+/* A solver for one problem. Rows may be distributed over the processes of the problem's cluster;
+ * then all processes make all calls. */
 struct smm;
 
-/* Rows may be distributed over the processes of the problem's cluster; then all processes make all
- * calls. */
+/* For linear rows with labels by name and n_features <= height * width. weight (by number of the
+ * name) multiplies the cost of a label's rows; NULL: all 1. Row weights multiply it too. positive:
+ * the positive one of two labels; NULL: the second in order. Borrows problem. The caller calls
+ * smm_free. Fewer than two labels, and a row weight of 0, are errors. */
 int smm_create(struct smm **smm, const struct problem *problem, size_t height, size_t width,
                const double *weight, const char *positive, struct error *err);
 void smm_free(struct smm *smm);

@@ -2,7 +2,6 @@
 #include "families/smm/solver/spectral.h"
 
 #include "common/base/arrays.h"
-#include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/svd.h"
 #include "families/smm/solver/matrix_rows.h"

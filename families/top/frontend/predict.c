@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct option_spec own_options[] = {
     OPTION_HEADER,

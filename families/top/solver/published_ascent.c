@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Little progress: increase of the dual in a sweep relative to the gap; and the number of
  * consecutive such sweeps that end the run. */
