@@ -33,6 +33,11 @@ if declare -F bats_capture_stack_trace bats_check_status_from_trap >/dev/null &&
     }
 fi
 
+# The same without a process of date.
+get_mills_since_epoch() {
+    echo $((${EPOCHREALTIME/[.,]/} / 1000))
+}
+
 load_library bats-support
 load_library bats-assert
 load_library bats-file
@@ -110,8 +115,15 @@ metric() {
 # header KEY FILE: the text after the key in a model, or after `KEY =` in a report; false if it is
 # absent.
 header() {
-    awk -v key="$1" '$1 == key { sub(/^[^ ]+ (= )?/, ""); print; found = 1; exit }
-        END { exit !found }' "$2"
+    local line
+    while IFS= read -r line || [ -n "$line" ]; do
+        if [[ $line == "$1 "* ]]; then
+            line=${line#"$1 "}
+            echo "${line#= }"
+            return
+        fi
+    done <"$2"
+    return 1
 }
 
 # timeless FILE...: tables of sweeps without the columns seconds and run.
@@ -190,27 +202,32 @@ far_rows() {
 # train ARGUMENTS: the trainer, quiet; its report is left in $tmp/train.out, and what it said is
 # shown when it fails. Where it can have a proof, of rows that are not too many, svm-check verifies it.
 train() {
-    local proof=$BATS_FILE_TMPDIR/proof
+    local proof=$BATS_FILE_TMPDIR/proof said
     if ! provable "$@"; then
         quietly "svm-$family-train" "$@" >"$tmp/train.out"
         return
     fi
-    rm -f "$proof"
+    : >"$proof"
     quietly "svm-$family-train" --proof "$proof" "$@" >"$tmp/train.out"
-    if [ ! -f "$proof" ]; then
-        grep -q ': no proof is written: ' "$tmp/said" || fail "svm-$family-train $*: neither a proof nor a reason"
+    mapfile -t said <"$tmp/said"
+    if [[ ${said[*]} == *': no proof is written: '* ]]; then
+        [ ! -s "$proof" ] || fail "svm-$family-train $*: a proof, and a reason for none"
+        sed -i '/: no proof is written: /d' "$tmp/said"
     else
         svm-check "${@: -2:1}" "${@: -1}" "$proof" >"$proof.verdict" ||
             fail "svm-$family-train $*: $(<"$proof.verdict")"
     fi
-    sed -i '/: no proof is written: /d' "$tmp/said"
 }
 
 # provable ARGUMENTS: whether they end in a training file of some 50 KB at most and a model, and are no
 # sweep and nothing that --proof refuses; and memory is not short.
 provable() {
-    [ "$(ulimit -v)" = unlimited ] || return 1
-    [ $# -ge 2 ] && [[ -f ${*: -2:1} && $(wc -c <"${*: -2:1}") -le 50000 ]] || return 1
+    local text
+    ulimit -v >"$tmp/said"
+    read -r text <"$tmp/said"
+    [ "$text" = unlimited ] || return 1
+    [ $# -ge 2 ] && [ -f "${*: -2:1}" ] || return 1
+    ! IFS= read -r -d '' -N 50001 text <"${*: -2:1}" || return 1 # at most 50,000 characters
     [[ " $* " != *" -v"* && "${*: -1}" != -* ]] || return 1
     [[ ! -e ${*: -1} || -f ${*: -1} ]] || return 1 # what goes to a device cannot be read again
     ! [[ " $* " =~ \ (--folds|--fold-file|--validate|--proof|--pairs|--pair-features|grill|grill-np|lowrank|fw)[\ =] ]]

@@ -98,8 +98,12 @@ refused() {
 
 # has PROGRAM: whether it is installed; RDKit for the tools' Python or for Debian's.
 has() {
-    if [ "$1" = rdkit ]; then
-        python3 -c 'import rdkit' 2>/dev/null || /usr/bin/python3 -c 'import rdkit' 2>/dev/null
+    if [ "$1" = rdkit ]; then # asked for once: it takes as long as most examples
+        if [ -z "${rdkit-}" ]; then
+            rdkit=no
+            { python3 -c 'import rdkit' || /usr/bin/python3 -c 'import rdkit'; } 2>/dev/null && rdkit=yes
+        fi
+        [ $rdkit = yes ]
     else
         command -v "$1" >/dev/null
     fi
