@@ -124,16 +124,15 @@ SV"
 # bats test_tags=long
 @test "model: with a byte changed, added or taken out, it is refused by the program" {
     train -t 2 -g .5 tiny.svm tiny.model
-    local size n
-    size=$(wc -c <tiny.model)
-    for ((n = 0; n < size - 1; n += 1 + size / 40)); do
-        { head -c "$n" tiny.model
-          tail -c +$((n + 1)) tiny.model | head -c 1 | tr '\000-\377' '\001-\377\000'
-          tail -c +$((n + 2)) tiny.model; } >bad.model
+    local text n next
+    text=$(<tiny.model)$'\n'
+    for ((n = 0; n < ${#text} - 1; n += 1 + ${#text} / 40)); do
+        printf -v next %o $(($(printf %d "'${text:n:1}") + 1))
+        printf "%s\\$next%s" "${text:0:n}" "${text:n+1}" >bad.model
         refused svm-rank-predict -q tiny.svm bad.model empty/scores
-        { head -c "$n" tiny.model; printf 1; tail -c +$((n + 1)) tiny.model; } >bad.model
+        printf '%s1%s' "${text:0:n}" "${text:n}" >bad.model
         cmp -s bad.model tiny.model || refused svm-rank-predict -q tiny.svm bad.model empty/scores
-        { head -c "$n" tiny.model; tail -c +$((n + 2)) tiny.model; } >bad.model
+        printf '%s%s' "${text:0:n}" "${text:n+1}" >bad.model
         refused svm-rank-predict -q tiny.svm bad.model empty/scores
     done
     { cat tiny.model; echo more; } >bad.model

@@ -52,7 +52,7 @@ caught() {
 
 # bats test_tags=long
 @test "optima: dual <= optimum <= primal, and gaps are reached or told of, for problems by seed" {
-    count=300
+    count=200
     if quick; then
         count=80
     fi
