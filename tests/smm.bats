@@ -16,7 +16,7 @@ first() {
 }
 
 # bats test_tags=long,slow
-@test "smm: the binary SVM agrees with a plain solver of its dual" {
+@test "smm: the bounds of the binary SVM meet, by their definitions" {
     unit families/smm/solver/binary
 }
 

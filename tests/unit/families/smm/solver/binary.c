@@ -1,4 +1,4 @@
-/* The binary SVM with a free bias, against a plain solver of its dual and brute force. */
+/* The binary SVM with a free bias: its bounds by their definitions, its bias by brute force. */
 #include "families/smm/solver/binary.h"
 
 #include "families/smm/solver/binary_bias.h"
@@ -29,14 +29,6 @@ static struct sample draw(size_t n, size_t d, bool shifted, uint64_t seed) {
     return sample;
 }
 
-static double product(const struct sample *sample, size_t i, size_t j) {
-    double sum = 0;
-    for (size_t k = 0; k < sample->d; k++) {
-        sum += sample->z[i * sample->d + k] * sample->z[j * sample->d + k];
-    }
-    return sum;
-}
-
 static double dual_value(const struct sample *sample, const double *alpha, double C, bool squared) {
     double linear = 0, square = 0;
     for (size_t k = 0; k < sample->d; k++) {
@@ -51,51 +43,6 @@ static double dual_value(const struct sample *sample, const double *alpha, doubl
         linear -= squared ? alpha[i] * alpha[i] / (4 * C * sample->cost[i]) : 0;
     }
     return linear - 0.5 * square;
-}
-
-/* The dual optimum, by exact steps on the pair that violates the KKT conditions most. */
-static double reference(const struct sample *sample, double C, bool squared) {
-    size_t n = sample->n;
-    double *K = check_numbers(n * n), *alpha = check_numbers(n), *g = check_numbers(n);
-    for (size_t i = 0; i < n; i++) {
-        g[i] = 1;
-        for (size_t j = 0; j < n; j++) {
-            K[i * n + j] = product(sample, i, j);
-        }
-        K[i * n + i] += squared ? 1 / (2 * C * sample->cost[i]) : 0;
-    }
-    for (int step = 0; step < 2000000; step++) {
-        size_t up = n, down = n;
-        for (size_t i = 0; i < n; i++) {
-            double top = squared ? INFINITY : C * sample->cost[i], yg = sample->y[i] * g[i];
-            bool rises = sample->y[i] > 0 ? alpha[i] < top : alpha[i] > 0;
-            bool falls = sample->y[i] > 0 ? alpha[i] > 0 : alpha[i] < top;
-            up = rises && (up == n || yg > sample->y[up] * g[up]) ? i : up;
-            down = falls && (down == n || yg < sample->y[down] * g[down]) ? i : down;
-        }
-        if (up == n || down == n) {
-            break;
-        }
-        double slope = sample->y[up] * g[up] - sample->y[down] * g[down];
-        if (slope < 1e-10) {
-            break;
-        }
-        double second_order = K[up * n + up] + K[down * n + down] - 2 * K[up * n + down];
-        double length = slope / fmax(second_order, 1e-12);
-        double room_up =
-            sample->y[up] > 0 ? (squared ? INFINITY : C * sample->cost[up]) - alpha[up] : alpha[up];
-        double room_down = sample->y[down] > 0
-                               ? alpha[down]
-                               : (squared ? INFINITY : C * sample->cost[down]) - alpha[down];
-        length = fmin(length, fmin(room_up, room_down));
-        alpha[up] += sample->y[up] * length;
-        alpha[down] -= sample->y[down] * length;
-        for (size_t i = 0; i < n; i++) {
-            g[i] -= sample->y[i] * length * (K[i * n + up] - K[i * n + down]);
-        }
-    }
-    double value = dual_value(sample, alpha, C, squared);
-    return value;
 }
 
 static double total_loss(const struct sample *sample, const double *s, double b, double C,
@@ -134,8 +81,9 @@ static struct data as_data(const struct sample *sample, bool sparse) {
     return data;
 }
 
+/* Solves; the bounds, by their definitions, are as close as asked, which no points but optima have. */
 static void check_fit(const struct sample *sample, const struct binary_rows *rows, double C,
-                      bool squared, double expected, const char *what) {
+                      bool squared, const char *what) {
     double *cost = check_numbers(sample->n), *w = check_numbers(sample->d),
            *alpha = check_numbers(sample->n);
     for (size_t i = 0; i < sample->n; i++) {
@@ -161,8 +109,8 @@ static void check_fit(const struct sample *sample, const struct binary_rows *row
             balance += sample->y[i] * fit.alpha[i];
         }
         CHECK(fabs(balance) <= 1e-10 * C * (double)sample->n, "%s: y'alpha = %g", what, balance);
-        CHECK(primal >= expected * (1 - 1e-8) && dual <= expected * (1 + 1e-8),
-              "%s C=%g: [%.12g, %.12g] does not hold %.12g", what, C, dual, primal, expected);
+        CHECK(primal - dual <= (e + 1e-9) * primal, "%s C=%g: [%.12g, %.12g]", what, C, dual,
+              primal);
     }
     binary_free(binary);
 }
@@ -176,21 +124,20 @@ static void check_optima(void) {
             struct data dense = as_data(&sample, false), sparse = as_data(&sample, true);
             for (size_t c = 0; c < sizeof costs / sizeof costs[0]; c++) {
                 for (int squared = 0; squared < 2; squared++) {
-                    double expected = reference(&sample, costs[c], squared);
                     struct binary_rows rows = {.n = sample.n, .d = sample.d, .z = sample.z};
-                    check_fit(&sample, &rows, costs[c], squared, expected, "matrix");
+                    check_fit(&sample, &rows, costs[c], squared, "matrix");
                     rows.z = NULL;
                     rows.data = &dense;
-                    check_fit(&sample, &rows, costs[c], squared, expected, "dense");
+                    check_fit(&sample, &rows, costs[c], squared, "dense");
                     rows.data = &sparse;
-                    check_fit(&sample, &rows, costs[c], squared, expected, "sparse");
+                    check_fit(&sample, &rows, costs[c], squared, "sparse");
                 }
             }
             data_free(&dense);
             data_free(&sparse);
         }
     }
-    printf("ok: both bounds hold the optimum of the plain solver, for every form and loss\n");
+    printf("ok: both bounds meet, for every form and loss\n");
 }
 
 static void check_bias(void) {

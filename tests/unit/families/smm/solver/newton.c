@@ -1,5 +1,6 @@
 /* The Hessian of the nuclear norm against differences of its gradient, and Newton steps by
  * factorisation and by conjugate gradients against the equations that they solve. */
+#include "common/base/array.h"
 #include "families/smm/solver/newton_system.h"
 #include "families/smm/solver/spectral.h"
 #include "tests/unit/compute.h"
@@ -12,14 +13,6 @@ static void fill(struct random *random, double *x, size_t n) {
     for (size_t j = 0; j < n; j++) {
         x[j] = 2 * random_unit(random) - 1;
     }
-}
-
-static double inner(const double *a, const double *b, size_t n) {
-    double sum = 0;
-    for (size_t j = 0; j < n; j++) {
-        sum += a[j] * b[j];
-    }
-    return sum;
 }
 
 /* The gradient at B up to a constant: B + rho (B - S). */
@@ -67,8 +60,8 @@ static void test_curvature(struct random *random, struct smm_spectral *spectral,
         smm_spectral_describe(spectral, X[k], z[k], work);
     }
     smm_spectral_inverse(spectral, X[1], back);
-    double found = inner(z[0], z[1], smm_spectral_features(spectral));
-    double wanted = inner(X[0], back, cells) - inner(X[0], X[1], cells) / (1 + RHO);
+    double found = array_dot(z[0], z[1], smm_spectral_features(spectral));
+    double wanted = array_dot(X[0], back, cells) - array_dot(X[0], X[1], cells) / (1 + RHO);
     CHECK(fabs(found - wanted) < 1e-12, "features: %g and %g", found, wanted);
 }
 
@@ -94,9 +87,9 @@ static double residual_of(struct smm_spectral *spectral, const double *B, const 
         }
     }
     smm_spectral_inverse(spectral, left, back);
-    double square = inner(left, back, cells);
+    double square = array_dot(left, back, cells);
     smm_spectral_inverse(spectral, g, back);
-    return sqrt(square / inner(g, back, cells));
+    return sqrt(square / array_dot(g, back, cells));
 }
 
 /* Steps with curvatures up to 1/d: -P^-1 g without curved rows; few rows by factorisation, the

@@ -6,8 +6,6 @@
 #include "families/smm/solver/alternation.h"
 #include "families/smm/solver/binary.h"
 #include "families/smm/solver/matrix_rows.h"
-#include "families/smm/solver/nuclear.h"
-#include "families/smm/solver/policy.h"
 #include "tests/unit/compute.h"
 
 #include <math.h>
@@ -282,33 +280,6 @@ static void check_joint(void) {
 
 /* ---- limiting cases ---- */
 
-static void check_full_rank(void) {
-    static const size_t shapes[][2] = {{6, 5}, {5, 6}};
-    for (size_t k = 0; k < 2; k++) {
-        struct sample sample;
-        draw(&sample, 100, shapes[k][0], shapes[k][1], 2, 2, false, 8);
-        double *W = check_numbers(30), *full = check_numbers(30);
-        struct binary_fit fit;
-        svm_of(&sample, 1e-9, full, &fit);
-        struct smm_lowrank problem = {
-            .matrices = &sample.matrices, .loss = &sample.loss, .rank = 5, .epsilon = 1e-8};
-        struct smm_point point;
-        struct smm_trace trace;
-        MUST(smm_point_create(&point, &sample.matrices, 5, &err));
-        for (size_t j = 0; j < 5; j++) { /* any start is as good */
-            point.Vt[j * shapes[k][1] + j] = 1;
-        }
-        MUST(smm_lowrank_descend(&problem, &point, &trace, &err));
-        MUST(smm_point_matrix(&point, &sample.matrices, 5, W, &err));
-        CHECK(fabs(point.objective - fit.primal) <= 1e-7 * fit.primal, "%.12g, not %.12g",
-              point.objective, fit.primal);
-        CHECK(cosine(W, full, 30) >= 1 - 1e-8, "cosine 1 - %g", 1 - cosine(W, full, 30));
-        smm_point_free(&point);
-        data_free(&sample.data);
-    }
-    printf("ok: at full rank it is the SVM\n");
-}
-
 static void check_recovery(void) {
     struct sample sample;
     draw(&sample, 400, 8, 7, 1, 10, false, 11);
@@ -327,48 +298,6 @@ static void check_recovery(void) {
     smm_point_free(&point);
     data_free(&sample.data);
     printf("ok: a matrix of rank 1 is recovered\n");
-}
-
-static void check_nuclear(void) {
-    struct sample sample;
-    draw(&sample, 90, 6, 5, 2, 1, true, 13);
-    double *W = check_numbers(30), *full = check_numbers(30), last = 0;
-    struct binary_fit svm;
-    svm_of(&sample, 1e-8, full, &svm);
-    double *alpha = check_numbers(90);
-    struct smm_nuclear_newton *newton;
-    MUST(smm_nuclear_newton_create(&newton, &sample.matrices, &err));
-    static const double taus[] = {1e-9, 0.01, 0.1, 1, 10, 1e5};
-    for (size_t k = 0; k < sizeof taus / sizeof taus[0]; k++) {
-        struct smm_state state = {.matrices = &sample.matrices,
-                                  .newton = newton,
-                                  .loss = &sample.loss,
-                                  .tau = taus[k],
-                                  .epsilon = 1e-5,
-                                  .W = W,
-                                  .alpha = alpha};
-        MUST(smm_policy_solve(&state, NULL, &err));
-        const struct binary_fit fit = state.fit;
-        CHECK(fit.primal - fit.dual <= 1e-5 * fit.primal, "tau %g: gap %g", taus[k],
-              (fit.primal - fit.dual) / fit.primal);
-        CHECK(fit.primal >= last * (1 - 1e-5), "the optimum falls with tau");
-        last = fit.primal;
-        double U[30], s[5], Vt[25], primal = objective_of(&sample, W);
-        MUST(svd_thin(W, 6, 5, U, s, Vt, &err));
-        for (size_t j = 0; j < 5; j++) {
-            primal += taus[k] * s[j];
-        }
-        CHECK(fabs(primal - fit.primal) <= 1e-9 * fit.primal, "tau %g: primal %.12g, is %.12g",
-              taus[k], fit.primal, primal);
-        if (k == 0) {
-            CHECK(fabs(fit.primal - svm.primal) <= 2e-5 * svm.primal, "tau 0 is not the SVM");
-            CHECK(cosine(W, full, 30) > 1 - 1e-4, "cosine %g", cosine(W, full, 30));
-        }
-        CHECK(taus[k] < 1e5 || s[0] == 0, "a large tau does not give 0");
-    }
-    smm_nuclear_newton_free(newton);
-    data_free(&sample.data);
-    printf("ok: the nuclear norm from the SVM to 0, certified\n");
 }
 
 /* ---- deadlines ---- */
@@ -433,9 +362,7 @@ int main(void) {
     check_maps();
     check_descent();
     check_joint();
-    check_full_rank();
     check_recovery();
-    check_nuclear();
     check_early();
     return 0;
 }
