@@ -81,7 +81,7 @@ static struct data as_data(const struct sample *sample, bool sparse) {
     return data;
 }
 
-/* Solves; the bounds, by their definitions, are as close as asked, which no points but optima have. */
+/* Solves; the bounds, by their definitions, are as close as asked: only those of optima are. */
 static void check_fit(const struct sample *sample, const struct binary_rows *rows, double C,
                       bool squared, const char *what) {
     double *cost = check_numbers(sample->n), *w = check_numbers(sample->d),

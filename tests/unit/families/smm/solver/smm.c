@@ -1,5 +1,4 @@
-/* Support matrix machines: products against plain loops, steps of the low-rank solver, and limiting
- * cases with known answers. */
+/* Support matrix machines: products against plain loops, and steps of the low-rank solver. */
 #include "families/smm/solver/smm.h"
 
 #include "common/linear_algebra/svd.h"
