@@ -33,7 +33,7 @@ if declare -F bats_capture_stack_trace bats_check_status_from_trap >/dev/null &&
     }
 fi
 
-# The same without a process of date.
+# The clock of --timing, for which Bats starts two processes.
 get_mills_since_epoch() {
     echo $((${EPOCHREALTIME/[.,]/} / 1000))
 }

@@ -1,11 +1,10 @@
 /* Aligned allocation, with a check of available memory for large blocks. _GNU_SOURCE: madvise,
- * malloc_usable_size, sysconf. */
+ * sysconf. */
 #define _GNU_SOURCE
 #include "common/base/memory.h"
 
 #include "common/base/available.h"
 
-#include <malloc.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -84,11 +83,6 @@ void *memory_resize(void *block, size_t count, size_t size, const char *what, st
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
         return fail(count, size, what, err);
-    }
-    size_t room = malloc_usable_size(block);
-    if (bytes >= LARGE_BLOCK && bytes > room &&
-        memory_require((double)(bytes - room), what, err) < 0) {
-        return NULL;
     }
     void *resized = realloc(block, bytes ? bytes : 1);
     return resized ? resized : fail(count, size, what, err);

@@ -27,8 +27,7 @@ void *memory_zeros(size_t count, size_t size, const char *what, struct error *er
 void memory_populate(void *block, size_t bytes);
 
 /* Resizes a block from malloc/realloc (not memory_array: alignment is lost) to count items of
- * `size` bytes. NULL with err set on failure, as of memory_array; the old block then stays valid.
- * */
+ * `size` bytes. NULL with err set on failure, the old block then stays valid. */
 void *memory_resize(void *block, size_t count, size_t size, const char *what, struct error *err);
 
 /* Growth of arrays, so that n items appended one by one are moved O(n) times in total. An array

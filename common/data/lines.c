@@ -38,9 +38,15 @@ struct lines {
     pthread_cond_t changed;
 };
 
+enum { CHECKED = 1 << 26 }; /* bytes of growth that must be free */
+
 static int grow(struct buffer *buffer, size_t capacity, struct error *err) {
     if (capacity > SIZE_MAX / 4) {
         return error_set(err, ERROR_RUNTIME, "out of memory: a line of %zu bytes", buffer->used);
+    }
+    size_t more = capacity - buffer->capacity;
+    if (more >= CHECKED && memory_require((double)more, "a line", err) < 0) {
+        return -1; /* else the system would end the process at some length of a line without end */
     }
     char *text = memory_resize(buffer->text, capacity + LINES_PADDING, 1, "a line", err);
     if (!text) {

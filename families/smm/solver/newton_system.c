@@ -61,8 +61,7 @@ struct newton_system {
     double *P_step;                            /* (cells) P times the step */
     void *block;                               /* all arrays except X and K */
     struct quantised_rows *quantised;          /* NULL: none yet */
-    bool
-        exact; /* conjugate gradients with the data: quantised rows do not pay, or are too coarse */
+    bool exact; /* conjugate gradients read the data, not quantised rows */
 };
 
 static int count_rows(struct newton_system *system, struct error *err) {

@@ -20,7 +20,7 @@ enum {
     GROUP = VALUES * LANES,
     ROWS = 8,                        /* rows that are multiplied together */
     LARGEST = (1 << (BITS - 1)) - 1, /* |q| */
-    MIN_CHUNK_ROWS = 8,              /* of a chunk */
+    MIN_CHUNK_ROWS = 64,             /* of a chunk */
     MAX_CHUNKS = 32
 };
 
@@ -30,14 +30,15 @@ static const size_t MIN_VALUES = (size_t)1 << 22;
 struct quantised_rows {
     const struct data *x;
     struct threads *threads;
-    size_t n, width, words; /* rows; features; words of a row */
+    size_t n, width;      /* rows; features */
+    size_t words, padded; /* of a row: words; values, rounded up to whole groups */
     size_t n_chunks;
-    int32_t *word;        /* (n, words) */
+    uint32_t *word;       /* (n, words) */
     float *row_scale;     /* (n) r / 127 of units of expand(); 0: the row is zero */
-    float *column_scale;  /* (4 words) s; 0: the column is zero */
-    float *column_factor; /* (4 words) 1 / s, or 0 */
-    float *v;             /* (4 words) s v, divided by its largest magnitude */
-    float *partial;       /* (n_chunks, 4 words) */
+    float *column_scale;  /* (padded) s; 0: the column is zero */
+    float *column_factor; /* (padded) 1 / s, or 0 */
+    float *v;             /* (padded) s v, divided by its largest magnitude */
+    float *partial;       /* (n_chunks, padded) */
     const double *r;      /* of the present product */
     double r_largest, v_largest;
     double *products; /* NULL: of X'r */
@@ -53,9 +54,9 @@ static size_t chunk_start(const struct quantised_rows *rows, size_t chunk) {
 /* partial: the largest magnitudes in the columns of a chunk. */
 DISPATCH static void find_largest(void *argument, size_t chunk, size_t worker) {
     const struct quantised_rows *rows = argument;
-    float *largest = rows->partial + chunk * VALUES * rows->words;
+    float *largest = rows->partial + chunk * rows->padded;
     (void)worker;
-    memset(largest, 0, VALUES * rows->words * sizeof *largest);
+    memset(largest, 0, rows->padded * sizeof *largest);
     for (size_t i = chunk_start(rows, chunk); i < chunk_start(rows, chunk + 1); i++) {
         const float *x = rows->x->value + i * rows->width;
         for (size_t j = 0; j < rows->width; j++) {
@@ -65,12 +66,12 @@ DISPATCH static void find_largest(void *argument, size_t chunk, size_t worker) {
     }
 }
 
-/* 1 / x, or 0 where that overflows. */
+/* 1 / x, or 0 where LARGEST / x overflows. */
 static float inverse(float x) {
-    return x >= FLT_MIN ? 1 / x : 0;
+    return x >= LARGEST * FLT_MIN ? 1 / x : 0;
 }
 
-/* room (4 words): the rounded values, in the order of the row. */
+/* room (padded): the rounded values, in the order of the row. */
 DISPATCH static void round_row(struct quantised_rows *rows, size_t i, float *room) {
     const float *x = rows->x->value + i * rows->width;
     float largest = 0;
@@ -83,7 +84,7 @@ DISPATCH static void round_row(struct quantised_rows *rows, size_t i, float *roo
     }
     float factor = LARGEST * inverse(largest);
     rows->row_scale[i] = factor > 0 ? largest / LARGEST / (1u << (32 - BITS)) : 0;
-    int32_t *word = rows->word + i * rows->words;
+    uint32_t *word = rows->word + i * rows->words;
     for (size_t at = 0; at < rows->words; at += LANES) {
         const float *value = room + VALUES * at;
         for (size_t l = 0; l < LANES; l++) {
@@ -94,16 +95,16 @@ DISPATCH static void round_row(struct quantised_rows *rows, size_t i, float *roo
                 int32_t q = (int32_t)rintf(value[k * LANES + (int)l] * factor - below);
                 packed |= ((uint32_t)q & ((1u << BITS) - 1)) << BITS * k;
             }
-            word[at + l] = (int32_t)packed;
+            word[at + l] = packed;
         }
     }
 }
 
 static void round_chunk(void *argument, size_t chunk, size_t worker) {
     struct quantised_rows *rows = argument;
-    float *room = rows->partial + chunk * VALUES * rows->words;
+    float *room = rows->partial + chunk * rows->padded;
     (void)worker;
-    memset(room, 0, VALUES * rows->words * sizeof *room);
+    memset(room, 0, rows->padded * sizeof *room);
     for (size_t i = chunk_start(rows, chunk); i < chunk_start(rows, chunk + 1); i++) {
         round_row(rows, i, room);
     }
@@ -111,10 +112,10 @@ static void round_chunk(void *argument, size_t chunk, size_t worker) {
 
 static void round_rows(struct quantised_rows *rows) {
     threads_run(rows->threads, rows->n_chunks, find_largest, rows);
-    for (size_t j = 0; j < VALUES * rows->words; j++) {
+    for (size_t j = 0; j < rows->padded; j++) {
         float largest = 0;
         for (size_t chunk = 0; chunk < rows->n_chunks; chunk++) {
-            largest = fmaxf(largest, rows->partial[chunk * VALUES * rows->words + j]);
+            largest = fmaxf(largest, rows->partial[chunk * rows->padded + j]);
         }
         rows->column_factor[j] = inverse(largest);
         rows->column_scale[j] = rows->column_factor[j] > 0 ? largest : 0;
@@ -138,11 +139,11 @@ int quantised_rows_create(struct quantised_rows **rows, const struct data *x,
     made->width = x->n_features;
     made->words = (x->n_features + GROUP - 1) / GROUP * LANES;
     made->n_chunks = smaller(MAX_CHUNKS, (made->n + MIN_CHUNK_ROWS - 1) / MIN_CHUNK_ROWS);
-    size_t padded = VALUES * made->words;
+    made->padded = VALUES * made->words;
     const struct arrays arrays[] = {
         ARRAYS(made->n, float, &made->row_scale),
-        ARRAYS(padded, float, &made->column_scale, &made->column_factor, &made->v),
-        ARRAYS(made->n_chunks * padded, float, &made->partial)};
+        ARRAYS(made->padded, float, &made->column_scale, &made->column_factor, &made->v),
+        ARRAYS(made->n_chunks * made->padded, float, &made->partial)};
     made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "rounded rows", err);
     made->word = memory_array(made->n, made->words * sizeof *made->word, "rounded rows", err);
     if (!made->block || !made->word) {
@@ -166,18 +167,19 @@ void quantised_rows_free(struct quantised_rows *rows) {
 
 typedef float lanes __attribute__((vector_size(VECTOR_BYTES)));
 typedef float unaligned __attribute__((vector_size(VECTOR_BYTES), may_alias, aligned(4)));
-typedef int32_t words __attribute__((vector_size(VECTOR_BYTES)));
-typedef int32_t unaligned_words __attribute__((vector_size(VECTOR_BYTES), may_alias, aligned(4)));
+typedef int32_t integers __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint32_t words __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint32_t unaligned_words __attribute__((vector_size(VECTOR_BYTES), may_alias, aligned(4)));
 enum { VECTOR = VECTOR_BYTES / sizeof(float) };
 
 /* The values in byte k of words, in units of 2^(BITS - 32). The bytes below are not removed: they
  * add a fraction, which rounding took into account. */
 static inline __attribute__((always_inline)) lanes expand(words packed, int k) {
-    return __builtin_convertvector(packed << (32 - BITS - BITS * k), lanes);
+    return __builtin_convertvector((integers)(packed << (32 - BITS - BITS * k)), lanes);
 }
 
 /* dot[k] = row k times v, for ROWS rows of words. */
-DISPATCH static void dot_rows(const int32_t *const *row, size_t n_words, const float *v,
+DISPATCH static void dot_rows(const uint32_t *const *row, size_t n_words, const float *v,
                               float *dot) {
     lanes sum[ROWS] = {{0}};
     for (size_t at = 0; at < n_words; at += LANES) {
@@ -199,7 +201,7 @@ DISPATCH static void dot_rows(const int32_t *const *row, size_t n_words, const f
 }
 
 /* out += the sum of weight[k] times row k. */
-DISPATCH static void add_rows(const int32_t *const *row, size_t n_words, const float *weight,
+DISPATCH static void add_rows(const uint32_t *const *row, size_t n_words, const float *weight,
                               float *out) {
     for (size_t at = 0; at < n_words; at += LANES) {
         for (size_t l = 0; l < LANES; l += VECTOR) {
@@ -217,11 +219,11 @@ DISPATCH static void add_rows(const int32_t *const *row, size_t n_words, const f
 
 static void multiply_chunk(void *argument, size_t chunk, size_t worker) {
     struct quantised_rows *rows = argument;
-    float *sum = rows->partial + chunk * VALUES * rows->words;
-    const int32_t *row[ROWS];
+    float *sum = rows->partial + chunk * rows->padded;
+    const uint32_t *row[ROWS];
     size_t number[ROWS], n = 0, end = chunk_start(rows, chunk + 1);
     (void)worker;
-    memset(sum, 0, VALUES * rows->words * sizeof *sum);
+    memset(sum, 0, rows->padded * sizeof *sum);
     for (size_t i = chunk_start(rows, chunk); i < end; i++) {
         if (rows->r[i] != 0) {
             row[n] = rows->word + i * rows->words;
@@ -253,7 +255,6 @@ static void multiply_chunk(void *argument, size_t chunk, size_t worker) {
 
 /* The product of the present r. */
 static void multiply(struct quantised_rows *rows, double *w) {
-    size_t padded = VALUES * rows->words;
     rows->r_largest = array_largest(rows->r, rows->n);
     if (!(rows->r_largest * rows->v_largest > 0)) {
         memset(w, 0, rows->width * sizeof *w);
@@ -266,7 +267,7 @@ static void multiply(struct quantised_rows *rows, double *w) {
     for (size_t j = 0; j < rows->width; j++) {
         double sum = 0;
         for (size_t chunk = 0; chunk < rows->n_chunks; chunk++) {
-            sum += (double)rows->partial[chunk * padded + j];
+            sum += (double)rows->partial[chunk * rows->padded + j];
         }
         w[j] = sum * (double)rows->column_scale[j] * rows->r_largest * rows->v_largest;
     }

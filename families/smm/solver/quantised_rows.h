@@ -18,7 +18,8 @@ bool quantised_rows_pay(const struct data *x);
 
 /* Rounds the rows of dense data, which it borrows: value j of row i is r_i s_j q_ij / 127 for
  * |q_ij| <= 127, within 1/2 of a unit of q, where s_j is the largest magnitude of column j, and r_i
- * that of x_ij / s_j in row i. The caller calls quantised_rows_free. Fails if memory runs out. */
+ * that of x_ij / s_j in row i; rows and columns below 1e-35 count as 0. The caller calls
+ * quantised_rows_free. Fails if memory runs out. */
 int quantised_rows_create(struct quantised_rows **rows, const struct data *x,
                           struct threads *threads, struct error *err);
 void quantised_rows_free(struct quantised_rows *rows);
@@ -28,7 +29,7 @@ void quantised_rows_free(struct quantised_rows *rows);
 void quantised_rows_adjoint(struct quantised_rows *rows, const double *r, double *w);
 
 /* w = X' diag(r) X v, and products (n_rows) = diag(r) X v, but for rows with r = 0, for v
- * (n_features), by one pass over the rounded X; r >= 0. */
+ * (n_features), by one pass over the rounded X. */
 void quantised_rows_normal(struct quantised_rows *rows, const double *r, const double *v,
                            double *products, double *w);
 
