@@ -29,7 +29,9 @@ static const size_t MAX_VALUES = (size_t)1 << 26; /* of cached rows, and of feat
  * suffices as soon as the products cost as much as the passes that evaluate a point. */
 static const double FORCING = 0.05, LOOSE_FORCING = 0.2, EVALUATION_PASSES = 2;
 
-/* Time of a pass over quantised rows, in passes over the rows. */
+/* A pass over quantised rows counts as so many over the rows. Its time is .4 of one; with that
+ * value systems are solved less well, and 10,000 x 100 x 100, C = 1, tau = 100 takes 128 Newton
+ * steps instead of 63 (tau = 1 and 10: 52 and 66 instead of 48 and 60). */
 static const double QUANTISED_PASS = 0.2;
 
 /* Above this ratio of the curvature along a step to that which conjugate gradients have seen,
