@@ -12,12 +12,6 @@ static const double TARGET_FRACTION = 0.3;
  * to a new minimum. */
 static const double MIN_GAP_FALL = 1e-4, MIN_RESIDUAL_FALL = 0.5;
 
-/* The present state of the schedule of mu. */
-struct mu_state {
-    double factor, min_factor; /* of mu: for the next predictor step, and its minimum */
-    int corrections;           /* corrector steps since the last one */
-};
-
 static int evaluate(struct huber_path *path, struct error *err) {
     struct huber_point *point = &path->point;
     if (path->steps->evaluate(path->context, path, point, err) < 0) {
@@ -38,12 +32,6 @@ static int evaluate(struct huber_path *path, struct error *err) {
 
 static bool is_reached(const struct huber_path *path) {
     return gap_reached(path->primal, path->dual, path->epsilon);
-}
-
-/* True if at most the fraction `part` of the gap is due to the residual, and the rest to the
- * smoothing. */
-static bool is_smooth(const struct huber_path *path, double part) {
-    return path->point.residual < part * (path->point.primal - path->point.dual);
 }
 
 /* Computes the Newton step. If there is none, sets path->reason, which ends the path. */
@@ -71,62 +59,23 @@ static int search(struct huber_path *path, struct error *err) {
     return evaluate(path, err);
 }
 
-/* Moves along a predictor step from mu = `from` to the current mu, halved until it stays near the
- * path. *length: the fraction taken. */
-static int move(struct huber_path *path, double from, double *length, struct error *err) {
-    const struct huber_schedule *schedule = path->schedule;
-    double to = path->mu, moved_so_far = 0;
-    for (*length = 1;; *length *= 0.5) {
-        path->steps->move(path->context, *length - moved_so_far);
-        moved_so_far = *length;
-        path->mu = from + *length * (to - from);
-        if (evaluate(path, err) < 0) {
-            return -1;
-        }
-        if (is_smooth(path, schedule->max_residual) || *length < schedule->min_length ||
-            is_reached(path)) {
-            return 0;
-        }
-    }
-}
-
-static int predict(struct huber_path *path, struct mu_state *state, struct error *err) {
+/* A predictor step, which multiplies mu by the factor unless the target needs less. */
+static int predict(struct huber_path *path, double factor, struct error *err) {
     const struct huber_schedule *schedule = path->schedule;
     const struct huber_point *point = &path->point;
     double smoothing = point->primal - point->dual - point->residual; /* proportional to mu */
     double target_factor = TARGET_FRACTION * path->epsilon * point->primal / smoothing;
-    double region_mu = path->mu, length = 1;
-    path->mu = fmax(region_mu * fmin(fmax(state->factor, target_factor), schedule->max_factor),
-                    schedule->min_mu);
+    double region_mu = path->mu;
+    path->mu =
+        fmax(region_mu * fmin(fmax(factor, target_factor), schedule->max_factor), schedule->min_mu);
     if (path->steps->lower_mu(path->context, region_mu, path->mu, err) < 0 ||
         find_step(path, region_mu, err) < 0) {
         return -1;
     }
-    if (path->reason) {
-        return 0;
-    }
-    int status = path->steps->move ? move(path, region_mu, &length, err) : search(path, err);
-    bool full = length == 1;
-    state->factor = fmax(full ? state->factor * schedule->default_factor : schedule->default_factor,
-                         state->min_factor);
-    state->corrections = 0;
-    return status;
+    return path->reason ? 0 : search(path, err);
 }
 
-static int correct(struct huber_path *path, struct mu_state *state, struct error *err) {
-    const struct huber_schedule *schedule = path->schedule;
-    if (!path->steps->move) {
-        state->factor = schedule->default_factor;
-    } else if (path->piecewise_linear &&
-               ++state->corrections > schedule->max_corrections) { /* raise mu */
-        state->corrections = 0;
-        state->min_factor = state->factor =
-            fmin(state->min_factor * schedule->increase, schedule->max_factor);
-        path->mu *= schedule->increase;
-        if (evaluate(path, err) < 0) {
-            return -1;
-        }
-    }
+static int correct(struct huber_path *path, struct error *err) {
     if (find_step(path, path->mu, err) < 0) {
         return -1;
     }
@@ -135,8 +84,7 @@ static int correct(struct huber_path *path, struct mu_state *state, struct error
 
 int huber_path_run(struct huber_path *path, struct error *err) {
     const struct huber_schedule *schedule = path->schedule;
-    struct mu_state state = {.factor = schedule->default_factor,
-                             .min_factor = schedule->min_factor};
+    double factor = schedule->default_factor; /* of mu for the next predictor step */
     double best_gap = INFINITY, min_mu = INFINITY, best_residual = INFINITY;
     int stalled = 0;
     path->reason = STOP_REACHED;
@@ -150,46 +98,24 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         if (path->reason) {
             return 0;
         }
-        /* if mu may also rise, a new minimum of it is progress */
         bool new_min = path->mu < min_mu;
         bool residual_fell = path->point.residual < best_residual * (1 - MIN_RESIDUAL_FALL);
-        bool progress =
-            residual_fell || gap < best_gap * (1 - MIN_GAP_FALL) || (new_min && path->steps->move);
-        stalled = progress ? 0 : stalled + 1;
+        stalled = residual_fell || gap < best_gap * (1 - MIN_GAP_FALL) ? 0 : stalled + 1;
         best_residual = residual_fell || new_min ? path->point.residual : best_residual;
         best_gap = fmin(best_gap, gap);
         min_mu = fmin(min_mu, path->mu);
-        bool smooth = path->piecewise_linear && is_smooth(path, schedule->predictor_residual);
+        bool smooth = path->piecewise_linear &&
+                      path->point.residual <
+                          schedule->predictor_residual * (path->point.primal - path->point.dual);
         if (stalled >= schedule->patience || (smooth && path->mu <= schedule->min_mu)) {
             path->reason = STOP_ROUNDING;
             return 0;
         }
-        if ((smooth ? predict : correct)(path, &state, err) < 0) {
+        if ((smooth ? predict(path, factor, err) : correct(path, err)) < 0) {
             return -1;
         }
+        factor = smooth ? fmax(factor * schedule->default_factor, schedule->min_factor)
+                        : schedule->default_factor;
     }
-    return 0;
-}
-
-int huber_path_choose_mu(struct huber_path *path, double first, double factor, double last,
-                         double *dual, struct error *err) {
-    double best_mu = first;
-    *dual = -INFINITY;
-    for (double mu = first; factor > 1 ? mu <= last : mu >= last; mu *= factor) {
-        path->mu = mu;
-        if (evaluate(path, err) < 0) {
-            return -1;
-        }
-        if (path->point.dual > *dual) {
-            *dual = path->point.dual;
-            best_mu = mu;
-        } else if (factor > 1) {
-            break;
-        }
-        if (monitor_past_deadline(path->monitor)) {
-            break;
-        }
-    }
-    path->mu = best_mu;
     return 0;
 }

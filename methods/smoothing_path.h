@@ -11,9 +11,9 @@
  * minima lie on a line in mu. So a predictor step, with the gradient of the new mu and the smoothed
  * region of the old one, leads to the next minimum, and plain Newton steps correct it.
  *
- * The caller defines the problem, computes the Newton steps and stores the best iterates: rank, mc
- * and smm do. Smooth losses (the squared hinge) use the same loop with constant mu. Cost: one
- * Newton step per iteration, usually 10 to 50 iterations. */
+ * The caller defines the problem, computes the Newton steps and stores the best iterates: rank and
+ * mc do. Smooth losses (the squared hinge) use the same loop with constant mu. Cost: one Newton
+ * step per iteration, usually 10 to 50 iterations. */
 #ifndef METHODS_SMOOTHING_PATH_H
 #define METHODS_SMOOTHING_PATH_H
 
@@ -35,17 +35,11 @@ struct huber_point {
  * unit of the margin u. */
 struct huber_schedule {
     double predictor_residual; /* below this residual a predictor step lowers mu */
-    /* factor by which a predictor step multiplies mu; after successive full steps its powers */
+    /* factor by which a predictor step multiplies mu; after successive ones its powers */
     double default_factor;
     double min_factor, max_factor; /* bounds of the factor: the fastest and the slowest decrease */
     double min_mu;                 /* where rounding of u / mu ends the path */
     int patience; /* iterations without a better gap after which the path has stalled */
-
-    /* If the problem has `move`: */
-    double max_residual; /* above this residual a predictor step is halved, */
-    double min_length;   /* unless it is shorter than this fraction of the whole step */
-    int max_corrections; /* corrector steps at one mu, after which mu is raised */
-    double increase;     /* factor by which it is raised; smaller decreases follow */
 };
 
 struct huber_path;
@@ -70,11 +64,6 @@ struct huber_steps {
                 struct error *err);
     /* Line search along the step for path->mu. *moved = false if it makes no progress. */
     int (*search)(void *context, const struct huber_path *path, bool *moved, struct error *err);
-    /* Moves by `length` of the step. A predictor step that leads too far from the path is then
-     * shortened, and the decrease of mu with it: the minima for intermediate mu lie nearly on the
-     * line to the new one. (A line search with the new mu would take most rows out of the smoothed
-     * region.) NULL: predictor steps use `search` too. */
-    void (*move)(void *context, double length);
 };
 
 struct huber_path {
@@ -95,11 +84,5 @@ struct huber_path {
 /* Iterates from the current point and mu until the relative gap of the best bounds is epsilon, or
  * another reason stops it (path->reason). */
 int huber_path_run(struct huber_path *path, struct error *err);
-
-/* Evaluates the current point for mu = first, first * factor, ... up or down to last. Sets mu to
- * the one with the best dual bound, *dual. Upwards it ends when the bound does not rise, and in
- * either direction at the deadline. */
-int huber_path_choose_mu(struct huber_path *path, double first, double factor, double last,
-                         double *dual, struct error *err);
 
 #endif

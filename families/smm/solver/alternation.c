@@ -4,6 +4,7 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/linear_algebra/svd.h"
+#include "families/smm/solver/newton.h"
 #include "fit/score_map.h"
 
 #include <math.h>
@@ -31,12 +32,13 @@ static const double SUFFICIENT_DECREASE = 1e-3;
 int smm_point_create(struct smm_point *point, const struct smm_matrices *matrices, size_t rank,
                      struct error *err) {
     size_t total = rank * (matrices->height + matrices->width + 1);
-    point->U = memory_zeros(total, sizeof *point->U, "a matrix's factors", err);
+    point->U = memory_zeros(total + matrices->n, sizeof *point->U, "a matrix's factors", err);
     if (!point->U) {
         return -1;
     }
     point->s = point->U + matrices->height * rank;
     point->Vt = point->s + rank;
+    point->alpha = point->U + total;
     point->bias = 0;
     point->objective = INFINITY;
     return 0;
@@ -71,25 +73,33 @@ int smm_point_matrix(const struct smm_point *point, const struct smm_matrices *m
 
 /* ---- SVMs on projected features ---- */
 
-/* Solves on features Z (n, d), from the weights `start` unless it is NULL. fit->w is the caller's
- * (d). */
+/* Solves on features Z (n, d), from the weights `start` and the point's dual variables, which
+ * become those of the solution; or from zero if start is NULL. fit->w is the caller's (d). */
 static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, const double *start,
-                 struct binary_fit *fit, struct error *err) {
-    const struct binary_rows rows = {.n = problem->matrices->n,
+                 struct smm_point *point, struct binary_fit *fit, struct error *err) {
+    size_t n = problem->matrices->n;
+    const struct binary_rows rows = {.n = n,
                                      .d = d,
                                      .z = Z,
                                      .threads = problem->matrices->threads,
                                      .cluster = problem->matrices->cluster};
-    struct binary *binary;
-    if (binary_create(&binary, &rows, err) < 0) {
+    struct smm_newton *newton;
+    double *w = fit->w, *alpha = memory_zeros(n, sizeof *alpha, "dual variables", err);
+    *fit = (struct binary_fit){.w = w, .alpha = alpha, .primal = INFINITY};
+    if (!alpha || smm_newton_create(&newton, &rows, 0, 0, err) < 0) {
+        free(alpha);
         return -1;
     }
     if (start) {
-        binary_start(binary, start);
+        smm_newton_start(newton, start, point->alpha, point->mu);
     }
     const struct monitor inner = monitor_deadline_only(problem->monitor);
-    int status = binary_solve(binary, problem->loss, INNER * problem->epsilon, &inner, fit, err);
-    binary_free(binary);
+    int status =
+        smm_newton_solve(newton, problem->loss, 0, INNER * problem->epsilon, &inner, fit, err);
+    memcpy(point->alpha, alpha, n * sizeof *alpha);
+    point->mu = smm_newton_mu(newton);
+    smm_newton_free(newton);
+    free(alpha);
     return status;
 }
 
@@ -122,7 +132,7 @@ static int improve_factor(const struct smm_lowrank *problem, bool right, struct 
         } else {
             scaled_right(point, r, matrices->width, start);
         }
-        status = solve(problem, F, d, isfinite(point->objective) ? start : NULL, &fit, err);
+        status = solve(problem, F, d, isfinite(point->objective) ? start : NULL, point, &fit, err);
         if (status == 0 && fit.primal < point->objective) {
             point->objective = fit.primal;
             point->bias = fit.bias;
@@ -222,7 +232,9 @@ int smm_lowrank_joint(const struct smm_lowrank *problem, struct smm_point *point
         joint.s = joint.W + height * width;
         joint.breaks = joint.s + n;
         scaled_right(point, r, width, start);
-        status = solve(problem, T, d, start, &fit, err);
+        status = solve(problem, T, d, start, point, &fit, err);
+        memcpy(joint.trial.alpha, point->alpha, n * sizeof *point->alpha);
+        joint.trial.mu = point->mu;
         if (status == 0) {
             *stationarity = fmax(0, (point->objective - fit.dual) / point->objective);
             status = search(&joint, fmax(0, point->objective - fit.primal), point, moved, err);
@@ -272,6 +284,8 @@ int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *poi
         }
         memcpy(end.U, point->U,
                problem->rank * (matrices->height + matrices->width + 1) * sizeof *end.U);
+        memcpy(end.alpha, point->alpha, matrices->n * sizeof *end.alpha);
+        end.mu = point->mu;
         end.objective = point->objective;
         int status = smm_lowrank_joint(problem, &end, &trace->stationarity, &moved, err);
         smm_point_free(&end);

@@ -32,9 +32,11 @@ struct smm_lowrank {
     const struct monitor *monitor;
 };
 
-/* W = U diag(s) Vt: U (height, r), s (r), Vt (r, width). Allocated by smm_point_create. */
+/* W = U diag(s) Vt: U (height, r), s (r), Vt (r, width); and the dual variables (n) and mu of the
+ * last SVM (newton.h), at which the next one starts. Allocated by smm_point_create. */
 struct smm_point {
-    double *U, *s, *Vt;
+    double *U, *s, *Vt, *alpha;
+    double mu;
     double bias, objective;
 };
 

@@ -1,18 +1,9 @@
-/* The binary SVM with a free bias, also used inside other methods (doc/mathematics, "smm"):
+/* The binary SVM with a free bias, also inside other methods (doc/mathematics, "smm"): its rows,
+ * losses and solutions, and operations on them. newton.h solves it.
  *
  *   min over w, b of  1/2 |w|^2 + sum_i C_i l(1 - y_i (w'z_i + b)),   l = max(0,u) or max(0,u)^2
  *   max over alpha of sum_i alpha_i - 1/2 |sum_i alpha_i y_i z_i|^2 [- sum alpha_i^2/(4 C_i)],
- *                     y'alpha = 0, 0 <= alpha_i [<= C_i]
- *
- * Newton's method on a smoothing path (methods/smoothing_path.h; Huber loss as in Chapelle, Neural
- * Computation 2007), with the bias minimised out exactly. The smoothed hinge is u^2 / (2 mu) for
- * 0 < u < mu and u - mu/2 above, and mu decreases. alpha_i = C_i clip(u_i/mu, 0, 1) is feasible for
- * the dual of the hinge at every step, so both bounds are always known. Only rows with 0 < u < mu,
- * where the loss is curved, enter the Hessian.
- *
- * A step uses the d x d Hessian if there are fewer features than rows and at most 3,000. It costs
- * O(m d^2 + d^3 / 3) for m curved rows. Otherwise it uses the system of the curved rows
- * (newton_system.h). */
+ *                     y'alpha = 0, 0 <= alpha_i [<= C_i] */
 #ifndef FAMILIES_SMM_SOLVER_BINARY_H
 #define FAMILIES_SMM_SOLVER_BINARY_H
 
@@ -49,31 +40,13 @@ struct binary_loss {
 /* A solution. w and alpha are the caller's arrays. */
 struct binary_fit {
     double *w;     /* (d) */
-    double *alpha; /* (n) of the dual bound; NULL: not wanted */
+    double *alpha; /* (n) of the dual bound */
     double bias;   /* the exact minimiser for this w; the midpoint of an interval of minimisers */
     double primal, dual;
     uint64_t iterations;     /* Newton steps */
     bool converged;          /* (primal - dual) <= epsilon primal */
     enum stop_reason reason; /* when not converged */
 };
-
-/* A solver for these rows. A solve starts from the last one's weights. */
-struct binary;
-int binary_create(struct binary **binary, const struct binary_rows *rows, struct error *err);
-void binary_free(struct binary *binary);
-
-/* The next solve starts at w (d). */
-void binary_start(struct binary *binary, const double *w);
-
-/* The next solve starts at zero. */
-void binary_forget(struct binary *binary);
-
-/* Solves to a relative gap of epsilon, or as far as rounding allows. Fails if memory runs out, or
- * if scores overflow. */
-int binary_solve(struct binary *binary, const struct binary_loss *loss, double epsilon,
-                 const struct monitor *monitor, struct binary_fit *fit, struct error *err);
-
-/* ---- operations on rows and losses ---- */
 
 /* The matrices as rows of their cells. */
 struct binary_rows binary_rows_of(const struct smm_matrices *matrices);

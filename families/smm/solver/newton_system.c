@@ -1,4 +1,5 @@
-/* Newton systems: cached products and Cholesky, or conjugate gradients (newton_system.h). */
+/* Newton systems: Cholesky factors of the matrix of rows or of features, or conjugate gradients
+ * (newton_system.h). */
 #include "families/smm/solver/newton_system.h"
 
 #include "common/base/array.h"
@@ -6,6 +7,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
+#include "families/smm/solver/feature_hessian.h"
 #include "families/smm/solver/quantised_rows.h"
 
 #include <cblas.h>
@@ -14,8 +16,9 @@
 #include <string.h>
 
 enum {
-    MAX_ROWS = 4000, /* of a factored matrix */
-    TILE = 128,      /* rows per task */
+    MAX_ROWS = 4000,  /* of a factored matrix */
+    MAX_CELLS = 3000, /* the same: it then has 72 MB */
+    TILE = 128,       /* rows per task */
     MIN_CG_STEPS = 10,
     MAX_CG_STEPS = 300 /* of conjugate gradients */
 };
@@ -55,6 +58,7 @@ struct newton_system {
     size_t n_cached, capacity;
     double *X;                                 /* (capacity, cells) cached rows */
     double *K;                                 /* (capacity, capacity) lower half: their products */
+    double *H;                                 /* (cells, cells) matrix of features, or NULL */
     double *full, *products;                   /* (n) zeros, except during a product; work */
     double *x, *b;                             /* (n_all) of the curved rows */
     uint32_t *all_row;                         /* (n_all) the curved rows of all processes */
@@ -121,6 +125,7 @@ void newton_system_free(struct newton_system *system) {
         free(system->block);
         free(system->X);
         free(system->K);
+        free(system->H);
         free(system);
     }
 }
@@ -188,7 +193,8 @@ void newton_system_release(struct newton_system *system) {
     drop_cache(system);
     free(system->X);
     free(system->K);
-    system->X = system->K = NULL;
+    free(system->H);
+    system->X = system->K = system->H = NULL;
     system->capacity = 0;
 }
 
@@ -279,7 +285,7 @@ static int cache_rows(struct newton_system *system, const struct curved *all,
 
 struct forming {
     struct newton_system *system;
-    const struct smm_spectral *spectral;
+    struct smm_spectral *spectral;
     /* of the tiles; NULL if distributed, as processes must not diverge */
     const struct monitor *monitor;
     struct curved curved; /* of all processes */
@@ -393,6 +399,50 @@ static int step_of(struct newton_system *system, struct smm_spectral *spectral,
     return 0;
 }
 
+/* ---- the matrix of features ---- */
+
+/* mean = X'D^-1 1 / 1'D^-1 1, where mean is X'D^-1 1 before. */
+static void divide_mean(struct newton_system *system, const struct curved *curved) {
+    double sum = 0;
+    for (size_t i = 0; i < curved->m; i++) {
+        sum += 1 / curved->d[i];
+    }
+    sum = cluster_total(system->rows->cluster, sum);
+    for (size_t j = 0; j < system->cells && sum > 0; j++) { /* else no row is curved */
+        system->mean[j] /= sum;
+    }
+}
+
+/* step = -H^-1 g. *solved = false if H cannot be factored or the deadline passes (monitor: NULL if
+ * rows are distributed, as processes must not diverge). */
+static int solve_features(struct newton_system *system, const struct curved *curved,
+                          const double *gradient, double *step, const struct monitor *monitor,
+                          bool *solved, struct error *err) {
+    size_t cells = system->cells;
+    double *weight = system->x;
+    for (size_t i = 0; i < curved->m; i++) {
+        weight[i] = 1 / curved->d[i];
+    }
+    if (curved_adjoint(system, curved, weight, system->mean, err) < 0) {
+        return -1;
+    }
+    divide_mean(system, curved);
+    system->H =
+        system->H ? system->H : memory_array(cells, cells * sizeof *system->H, "a Hessian", err);
+    if (!system->H || feature_hessian(system->rows, curved->row, curved->m, curved->d, system->mean,
+                                      monitor, system->H, err) < 0) {
+        return -1;
+    }
+    *solved = !monitor_past_deadline(monitor) && cholesky_factor(system->H, cells) == 0;
+    if (*solved) {
+        for (size_t j = 0; j < cells; j++) {
+            step[j] = -gradient[j];
+        }
+        cholesky_solve(system->H, cells, step);
+    }
+    return 0;
+}
+
 /* ---- conjugate gradients ---- */
 
 struct conjugate {
@@ -424,24 +474,6 @@ static int multiply(const struct conjugate *conjugate, const double *v, double *
     return 0;
 }
 
-/* mean = X'D^-1 1 / 1'D^-1 1, where full = D^-1 on the curved rows. */
-static int find_mean(const struct conjugate *conjugate, struct error *err) {
-    struct newton_system *system = conjugate->system;
-    const struct curved *curved = conjugate->curved;
-    double sum = 0;
-    for (size_t i = 0; i < curved->m; i++) {
-        sum += 1 / curved->d[i];
-    }
-    sum = cluster_total(system->rows->cluster, sum);
-    if (multiply(conjugate, NULL, system->mean, err) < 0) {
-        return -1;
-    }
-    for (size_t j = 0; j < system->cells && sum > 0; j++) { /* else no row is curved */
-        system->mean[j] /= sum;
-    }
-    return 0;
-}
-
 /* Ap = P p + X'D^-1 (X p + b 1), minimised over b. */
 static int apply(const struct conjugate *conjugate, struct error *err) {
     struct newton_system *system = conjugate->system;
@@ -459,7 +491,7 @@ static int apply(const struct conjugate *conjugate, struct error *err) {
     return 0;
 }
 
-/* Conjugate gradients from step = 0, after find_mean. */
+/* Conjugate gradients from step = 0, where `mean` is set. */
 static int iterate(struct conjugate *conjugate, const double *gradient, double *step,
                    struct error *err) {
     struct newton_system *system = conjugate->system;
@@ -475,7 +507,7 @@ static int iterate(struct conjugate *conjugate, const double *gradient, double *
                              cluster_total(system->rows->cluster, (double)conjugate->curved->m) /
                              (double)system->n_all * (system->exact ? 1 : QUANTISED_PASS);
     double square = array_dot(residual, z, cells), target = FORCING * FORCING * square;
-    double loose_target = conjugate->spectral ? LOOSE_FORCING * LOOSE_FORCING * square : target;
+    double loose_target = LOOSE_FORCING * LOOSE_FORCING * square;
     int k = 0;
     for (; k < conjugate->max_steps && square > target &&
            !(k > 0 && monitor_past_deadline(conjugate->monitor));
@@ -521,13 +553,17 @@ static int solve_conjugate(struct newton_system *system, struct smm_spectral *sp
     for (size_t i = 0; i < curved->m; i++) {
         system->full[curved->row[i]] = 1 / curved->d[i];
     }
-    int status = find_mean(&conjugate, err) < 0 || iterate(&conjugate, gradient, step, err) < 0;
+    int status = multiply(&conjugate, NULL, system->mean, err);
+    if (status == 0) {
+        divide_mean(system, curved);
+        status = iterate(&conjugate, gradient, step, err);
+    }
     for (size_t i = 0; i < curved->m; i++) {
         system->full[curved->row[i]] = 0;
     }
     *passes = conjugate.passes;
     *solved = conjugate.solved;
-    return status ? -1 : 0;
+    return status;
 }
 
 /* Whether the curvature along the step, whose scores these are, is about that of the system with
@@ -553,17 +589,54 @@ static bool is_faithful(const struct newton_system *system, const struct curved 
     return curvature <= MAX_CURVATURE * expected;
 }
 
-/* Number of conjugate-gradient steps that cost as much as forming and factoring the matrix. */
-static double equivalent_cg_steps(const struct forming *forming) {
-    double m = (double)forming->curved.m, cells = (double)forming->system->cells;
-    double features = (double)forming->n_features, r = (double)forming->spectral->r;
-    double new_rows = 0;
-    for (size_t i = 0; i < forming->curved.m; i++) {
-        new_rows += forming->system->position[forming->curved.row[i]] == UINT32_MAX;
+/* Products of forming and factoring the matrix of rows; INFINITY if it would be too large. */
+static double row_work(const struct forming *forming) {
+    const struct newton_system *system = forming->system;
+    size_t all = forming->curved.m;
+    if (all > system->max_cached || all > MAX_VALUES / larger(forming->n_features, 1)) {
+        return INFINITY;
     }
-    double products = m * m * (features / 2 + m / 6) + 8 * m * r * cells + new_rows * m * cells;
+    double m = (double)all, cells = (double)system->cells;
+    double features = (double)forming->n_features, new_rows = 0;
+    double r = forming->spectral ? (double)forming->spectral->r : 0;
+    for (size_t i = 0; i < all; i++) {
+        new_rows += system->position[forming->curved.row[i]] == UINT32_MAX;
+    }
+    return m * m * (features / 2 + m / 6) + 8 * m * r * cells + new_rows * m * cells;
+}
+
+/* The same of the matrix of features. */
+static double feature_work(const struct forming *forming) {
+    double m = (double)forming->curved.m, cells = (double)forming->system->cells;
+    return forming->spectral || cells > MAX_CELLS ? INFINITY : cells * cells * (m / 2 + cells / 6);
+}
+
+/* Number of conjugate-gradient steps that cost as much as so many products, or the most allowed. */
+static double equivalent_cg_steps(const struct forming *forming, double products) {
+    double m = fmax((double)forming->curved.m, 1), cells = (double)forming->system->cells;
     double pass = forming->system->exact ? 1 : QUANTISED_PASS;
-    return products / BLAS / (2 * m * cells * pass);
+    return fmin(products / BLAS / (2 * m * cells * pass), MAX_CG_STEPS);
+}
+
+/* *solved as of solve_formed. */
+static int solve_rows(struct forming *forming, const struct curved *curved, size_t own,
+                      const double *gradient, double *step, const struct monitor *monitor,
+                      bool *solved, struct error *err) {
+    struct newton_system *system = forming->system;
+    size_t all = forming->curved.m;
+    invert(system, forming->spectral, gradient, system->z);
+    memset(system->b, 0, all * sizeof *system->b);
+    curved_scores(system, curved, system->z, system->b + own);
+    cluster_sum(system->rows->cluster, system->b, all);
+    for (size_t i = 0; i < all; i++) {
+        system->b[i] = -system->b[i];
+    }
+    if (solve_formed(forming, monitor, system->b, system->x, solved, err) < 0) {
+        return -1;
+    }
+    return *solved
+               ? step_of(system, forming->spectral, curved, system->x + own, gradient, step, err)
+               : 0;
 }
 
 /* newton_system_solve but for the scores. *conjugate: conjugate gradients found the step. */
@@ -578,12 +651,9 @@ static int find_step(struct newton_system *system, struct smm_spectral *spectral
                               .monitor = cluster ? NULL : monitor,
                               .curved = allgather_curved(system, curved, &own),
                               .n_features = spectral ? smm_spectral_features(spectral) : 0};
-    size_t all = forming.curved.m;
-    bool possible = all <= system->max_cached && all <= MAX_VALUES / larger(forming.n_features, 1);
-    /* the path of the binary SVM needs exact steps */
-    double max_cg_steps = !possible  ? MAX_CG_STEPS
-                          : spectral ? fmin(equivalent_cg_steps(&forming), MAX_CG_STEPS)
-                                     : 0;
+    double rows = row_work(&forming), features = feature_work(&forming);
+    double max_cg_steps = equivalent_cg_steps(&forming, fmin(rows, features));
+    bool possible = fmin(rows, features) < INFINITY;
     bool solved = false, tried = max_cg_steps > MIN_CG_STEPS;
     *conjugate = true;
     if (tried && solve_conjugate(system, spectral, curved, gradient, step, max_cg_steps, monitor,
@@ -593,21 +663,14 @@ static int find_step(struct newton_system *system, struct smm_spectral *spectral
     if (solved || !possible || (tried && monitor_past_deadline(monitor))) {
         return 0;
     }
-    invert(system, spectral, gradient, system->z);
-    memset(system->b, 0, all * sizeof *system->b);
-    curved_scores(system, curved, system->z, system->b + own);
-    cluster_sum(cluster, system->b, all);
-    for (size_t i = 0; i < all; i++) {
-        system->b[i] = -system->b[i];
-    }
     *cg_passes = 0;
-    if (solve_formed(&forming, monitor, system->b, system->x, &solved, err) < 0) {
-        return -1;
-    }
+    int status = features < rows
+                     ? solve_features(system, curved, gradient, step, forming.monitor, &solved, err)
+                     : solve_rows(&forming, curved, own, gradient, step, monitor, &solved, err);
     *conjugate = !solved;
-    return solved ? step_of(system, spectral, curved, system->x + own, gradient, step, err)
-                  : solve_conjugate(system, spectral, curved, gradient, step, MAX_CG_STEPS, monitor,
-                                    cg_passes, &solved, err);
+    return status < 0 || solved ? status
+                                : solve_conjugate(system, spectral, curved, gradient, step,
+                                                  MAX_CG_STEPS, monitor, cg_passes, &solved, err);
 }
 
 int newton_system_solve(struct newton_system *system, struct smm_spectral *spectral,

@@ -1,17 +1,22 @@
-/* The Newton systems over the rows where the loss is curved. For m such rows X with inverse
- * curvatures d (m), and P = I, or the P of spectral.h for the nuclear norm, the step minimises over
- * p and b
+/* The Newton systems over the rows where the loss is curved. For m such rows X (m, cells) with
+ * inverse curvatures d (m), and P = I, or the P of spectral.h for the nuclear norm, the step
+ * minimises over p and b
  *
  *   g'p + 1/2 p'P p + 1/2 sum_i (<X_i, p> + b)^2 / d_i;     p = -P^-1 (g + X'x),
  *   (diag(d) + X P^-1 X') x = b 1 - X P^-1 g,   1'x = 0.
  *
- * Either the m x m matrix is formed and factored, O(m^2 cells + m^3 / 3): P^-1 is I/(1 + rho) plus
- * a matrix whose rank is the number of spectral features, so products of rows are cached between
- * systems and those of features are added. Or p is found by conjugate gradients preconditioned with
- * P^-1, one pass over the rows per step, which are rounded to bytes (quantised_rows.h) where that
- * pays and the curvature along p, with the data, confirms it. The estimated work decides. If rows
- * are distributed, all processes gather the curved rows and factor the same matrix; conjugate
- * gradients sum over processes. */
+ * Three ways solve it; the estimated work decides:
+ *
+ * - The m x m matrix is formed and factored, O(m^2 cells + m^3 / 3): P^-1 is I/(1 + rho) plus a
+ *   matrix whose rank is the number of spectral features, so products of rows are cached between
+ *   systems and those of features are added.
+ * - For P = I, the matrix I + X'D^-1 X of centred rows, O(m cells^2 + cells^3 / 3).
+ * - Conjugate gradients preconditioned with P^-1, one pass over the rows per step, which are
+ *   rounded to bytes (quantised_rows.h) where that pays and the curvature along p, with the data,
+ *   confirms it.
+ *
+ * If rows are distributed, all processes factor the same matrix, that of the gathered rows or a sum
+ * over all; conjugate gradients sum over processes. */
 #ifndef FAMILIES_SMM_SOLVER_NEWTON_SYSTEM_H
 #define FAMILIES_SMM_SOLVER_NEWTON_SYSTEM_H
 
@@ -30,7 +35,7 @@ int newton_system_create(struct newton_system **system, const struct binary_rows
                          struct error *err);
 void newton_system_free(struct newton_system *system);
 
-/* Frees the cached rows and products. */
+/* Frees the cached rows, their products and the matrix of features. */
 void newton_system_release(struct newton_system *system);
 
 /* Computes in step (cells) the p for the gradient g (cells), the P of spectral (NULL: I), and the

@@ -5,7 +5,7 @@
  *
  * with alpha as in the binary SVM. SVT_T, singular value thresholding, lowers the singular values
  * by T and cuts them at 0 (Cai, Candes & Shen, SIAM J. Optim. 2010); W = SVT_T(M) at the optimum.
- * Solved by Newton's method in an augmented Lagrangian (nuclear_newton.h) or by an interior-point
+ * Solved by Newton's method in an augmented Lagrangian (newton.h) or by an interior-point
  * method (nuclear_interior_point.h), as policy.c decides. Each function here costs an SVD, O(height
  * width k), per evaluation. */
 #ifndef FAMILIES_SMM_SOLVER_NUCLEAR_H

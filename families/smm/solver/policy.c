@@ -24,17 +24,15 @@ static bool newton_applies(const void *context) {
 
 static int run_newton(void *context, const struct monitor *monitor, struct error *err) {
     struct smm_state *state = context;
-    return state->newton
-               ? smm_nuclear_newton_solve(state->newton, state->loss, state->tau, state->epsilon,
-                                          monitor, &state->fit, err)
-               : binary_solve(state->svm, state->loss, state->epsilon, monitor, &state->fit, err);
+    return smm_newton_solve(state->newton, state->loss, state->tau, state->epsilon, monitor,
+                            &state->fit, err);
 }
 
 static bool interior_applies(const void *context) {
     const struct smm_state *state = context;
     const struct binary_rows rows = binary_rows_of(state->matrices);
-    return state->newton ? smm_nuclear_interior_possible(state->matrices)
-                         : binary_interior_possible(&rows);
+    return state->tau > 0 ? smm_nuclear_interior_possible(state->matrices)
+                          : binary_interior_possible(&rows);
 }
 
 /* Takes the interior-point method's primal point of the SVM if it is better. */
@@ -75,7 +73,7 @@ static int run_interior(void *context, const struct monitor *monitor, struct err
     run.primal = fit->primal;
     run.dual = fit->dual;
     int status =
-        state->newton
+        state->tau > 0
             ? smm_nuclear_interior(matrices, state->loss, state->tau, gap_share * state->epsilon,
                                    &after, &found, err)
             : binary_interior_solve(&rows, state->loss, state->epsilon, &after, &found, err);
@@ -86,13 +84,10 @@ static int run_interior(void *context, const struct monitor *monitor, struct err
         }
         fit->iterations += found.iterations;
         fit->reason = found.reason;
-        status = state->newton ? smm_nuclear_truncate(matrices, state->loss, state->tau,
-                                                      state->epsilon, W, fit, err)
-                               : take_primal(state, &found, fit, err);
+        status = state->tau > 0 ? smm_nuclear_truncate(matrices, state->loss, state->tau,
+                                                       state->epsilon, W, fit, err)
+                                : take_primal(state, &found, fit, err);
         fit->converged = gap_reached(fit->primal, fit->dual, state->epsilon);
-        if (!state->newton) {
-            binary_forget(state->svm);
-        }
     }
     free(W);
     return status;
@@ -106,7 +101,7 @@ static bool alternation_applies(const void *context) {
 static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_NEWTON,
      .when = "unless its certificate failed",
-     .limit = "40 steps without a better gap; nuclear: 500 steps in all, too",
+     .limit = "40 steps without a better gap; 500 steps in all",
      .then = "the interior-point method",
      .applies = newton_applies,
      .run = run_newton},

@@ -5,7 +5,7 @@
 #include "common/base/error.h"
 #include "families/smm/solver/binary.h"
 #include "families/smm/solver/matrix_rows.h"
-#include "families/smm/solver/nuclear_newton.h"
+#include "families/smm/solver/newton.h"
 #include "fit/monitor.h"
 #include "fit/policy.h"
 
@@ -14,9 +14,8 @@
 /* One solve of a binary subproblem; all pointers are borrowed. */
 struct smm_state {
     const struct smm_matrices *matrices;
-    struct binary *svm;                /* on the rows */
-    struct smm_nuclear_newton *newton; /* NULL: no nuclear norm */
-    double tau;                        /* weight of the nuclear norm */
+    struct smm_newton *newton;
+    double tau; /* weight of the nuclear norm */
     const struct binary_loss *loss;
     bool lowrank;      /* the rank of W is bounded */
     double epsilon;    /* target gap of the running bounds, which are not certified */

@@ -12,7 +12,7 @@
 #include "families/smm/solver/certify.h"
 #include "families/smm/solver/matrix_rows.h"
 #include "families/smm/solver/multistart.h"
-#include "families/smm/solver/nuclear_newton.h"
+#include "families/smm/solver/newton.h"
 #include "families/smm/solver/policy.h"
 #include "fit/score_map.h"
 #include "fit/stop.h"
@@ -37,11 +37,10 @@ struct smm {
     double *y, *cost;                  /* (n) of the present subproblem */
     double *s, *breaks;                /* (n), (2n) work */
     double *M;                         /* (cells) work */
-    struct binary *svm;                /* on the rows themselves */
+    struct smm_newton *newton;
     struct score_map map;
     struct certify *certify;
-    struct smm_nuclear_newton **newton; /* (n_subproblems) iterates; NULL before the first */
-    double final_seconds;               /* seconds reserved for the end of a solve; or 0 */
+    double final_seconds; /* seconds reserved for the end of a solve; or 0 */
 };
 
 const struct smm_subproblem *smm_subproblems(const struct smm *smm, size_t *n) {
@@ -96,8 +95,7 @@ static int create_subproblems(struct smm *smm, struct error *err) {
     size_t k = smaller(height, width);
     smm->n_subproblems = smm->labels.names.n == 2 ? 1 : smm->labels.names.n;
     smm->subproblem = memory_zeros(smm->n_subproblems, sizeof *smm->subproblem, "subproblems", err);
-    smm->newton = memory_zeros(smm->n_subproblems, sizeof *smm->newton, "subproblems", err);
-    if (!smm->subproblem || !smm->newton) {
+    if (!smm->subproblem) {
         return -1;
     }
     for (size_t m = 0; m < smm->n_subproblems; m++) {
@@ -136,7 +134,8 @@ static int create_parts(struct smm *smm, const double *weight, const char *posit
                    score_map_create(&smm->map, smm->problem, err) < 0 ||
                    certify_create(&smm->certify, smm->problem, &smm->map, 0, err) < 0
                ? -1
-               : binary_create(&smm->svm, &rows, err);
+               : smm_newton_create(&smm->newton, &rows, smm->matrices.height, smm->matrices.width,
+                                   err);
 }
 
 int smm_create(struct smm **smm, const struct problem *problem, size_t height, size_t width,
@@ -165,18 +164,12 @@ void smm_free(struct smm *smm) {
     if (!smm) {
         return;
     }
-    for (size_t m = 0; m < smm->n_subproblems; m++) {
-        if (smm->subproblem) {
-            free(smm->subproblem[m].W);
-            free(smm->subproblem[m].alpha);
-        }
-        if (smm->newton) {
-            smm_nuclear_newton_free(smm->newton[m]);
-        }
+    for (size_t m = 0; smm->subproblem && m < smm->n_subproblems; m++) {
+        free(smm->subproblem[m].W);
+        free(smm->subproblem[m].alpha);
     }
     free(smm->subproblem);
-    free(smm->newton);
-    binary_free(smm->svm);
+    smm_newton_free(smm->newton);
     certify_free(smm->certify);
     score_map_free(&smm->map);
     labels_free(&smm->labels);
@@ -357,23 +350,16 @@ static int solve_convex(struct smm *smm, size_t m, const struct binary_loss *los
                         double epsilon, const struct monitor *monitor, struct smm_outcome *outcome,
                         struct error *err) {
     struct smm_subproblem *subproblem = &smm->subproblem[m];
-    if (tau > 0 && !smm->newton[m] &&
-        smm_nuclear_newton_create(&smm->newton[m], &smm->matrices, err) < 0) {
-        return -1;
-    }
     struct solving solving = {.smm = smm,
                               .monitor = monitor,
                               .subproblem = subproblem,
                               .state = {.matrices = &smm->matrices,
-                                        .svm = smm->svm,
-                                        .newton = tau > 0 ? smm->newton[m] : NULL,
+                                        .newton = smm->newton,
                                         .tau = tau,
                                         .loss = loss,
                                         .W = subproblem->W,
                                         .alpha = subproblem->alpha}};
-    if (smm->n_subproblems > 1) {
-        binary_forget(smm->svm);
-    }
+    smm_newton_forget(smm->newton);
     int status = tolerance_solve(solve_to, &solving, epsilon,
                                  cluster_count(loss->cluster, smm->problem->n), err);
     if (status == 0) {

@@ -1,4 +1,4 @@
-/* The generalised Hessian of the nuclear norm in an augmented Lagrangian (nuclear_newton.h). At
+/* The generalised Hessian of the nuclear norm in an augmented Lagrangian (newton.h). At
  * B = U diag(t) V', with f(t) = max(t - threshold, 0) and D the derivative of the singular value
  * thresholding S = U diag(f(t)) V', the Hessian of
  *

@@ -2,6 +2,7 @@
 #include "families/smm/solver/binary.h"
 
 #include "families/smm/solver/binary_bias.h"
+#include "families/smm/solver/newton.h"
 #include "tests/unit/compute.h"
 
 struct sample {
@@ -90,12 +91,12 @@ static void check_fit(const struct sample *sample, const struct binary_rows *row
         cost[i] = C * sample->cost[i];
     }
     struct binary_loss loss = {.y = sample->y, .cost = cost, .squared = squared};
-    struct binary *binary;
-    MUST(binary_create(&binary, rows, &err));
+    struct smm_newton *newton;
+    MUST(smm_newton_create(&newton, rows, 0, 0, &err));
     for (int epsilon = 3; epsilon <= 7; epsilon += 2) {
         double e = pow(10, -epsilon), balance = 0;
-        struct binary_fit fit = {.w = w, .alpha = alpha};
-        MUST(binary_solve(binary, &loss, e, NULL, &fit, &err));
+        struct binary_fit fit = {.w = w, .alpha = alpha, .primal = INFINITY};
+        MUST(smm_newton_solve(newton, &loss, 0, e, NULL, &fit, &err));
         CHECK(fit.converged, "%s C=%g: gap %g at epsilon %g", what, C,
               (fit.primal - fit.dual) / fit.primal, e);
         double primal = primal_value(sample, fit.w, fit.bias, C, squared);
@@ -112,7 +113,7 @@ static void check_fit(const struct sample *sample, const struct binary_rows *row
         CHECK(primal - dual <= (e + 1e-9) * primal, "%s C=%g: [%.12g, %.12g]", what, C, dual,
               primal);
     }
-    binary_free(binary);
+    smm_newton_free(newton);
 }
 
 static void check_optima(void) {
@@ -173,34 +174,42 @@ static void check_bias(void) {
     printf("ok: the bias is the minimum over all breakpoints\n");
 }
 
+/* A fit of the sample from zero, or from the point `start` and this mu, with its own arrays. */
+static struct binary_fit fit_from(const struct sample *sample, bool squared,
+                                  const struct binary_fit *start, double *mu) {
+    struct binary_rows rows = {.n = sample->n, .d = sample->d, .z = sample->z};
+    struct binary_loss loss = {.y = sample->y, .cost = sample->cost, .squared = squared};
+    struct binary_fit fit = {
+        .w = check_numbers(sample->d), .alpha = check_numbers(sample->n), .primal = INFINITY};
+    struct smm_newton *newton;
+    MUST(smm_newton_create(&newton, &rows, 0, 0, &err));
+    if (start) {
+        smm_newton_start(newton, start->w, start->alpha, *mu);
+    }
+    MUST(smm_newton_solve(newton, &loss, 0, 1e-6, NULL, &fit, &err));
+    CHECK(fit.converged, "gap %g", (fit.primal - fit.dual) / fit.primal);
+    *mu = smm_newton_mu(newton);
+    struct binary_fit again = fit;
+    MUST(smm_newton_solve(newton, &loss, 0, 1e-6, NULL, &again, &err));
+    CHECK(again.converged && again.iterations <= fit.iterations + 1, "%lu steps more",
+          (unsigned long)(again.iterations - fit.iterations));
+    smm_newton_free(newton);
+    return fit;
+}
+
 static void check_warm(void) {
     for (int squared = 0; squared < 2; squared++) {
         struct sample sample = draw(200, 20, false, 5);
-        struct binary_rows rows = {.n = sample.n, .d = sample.d, .z = sample.z};
-        struct binary_loss loss = {.y = sample.y, .cost = sample.cost, .squared = squared};
-        struct binary *binary;
-        double *w = check_numbers(sample.d), *given_w = check_numbers(sample.d);
-        struct binary_fit cold = {.w = w}, again = cold, warm = cold, given = {.w = given_w};
-        MUST(binary_create(&binary, &rows, &err));
-        MUST(binary_solve(binary, &loss, 1e-6, NULL, &cold, &err));
-        MUST(binary_solve(binary, &loss, 1e-6, NULL, &again, &err));
-        CHECK(again.converged && again.iterations <= 4, "%lu steps for the same problem",
-              (unsigned long)again.iterations);
+        double mu;
+        struct binary_fit first = fit_from(&sample, squared, NULL, &mu);
         for (size_t i = 0; i < sample.n; i++) {
             sample.cost[i] *= 1 + 1e-5 * (double)(i % 3);
         }
-        CHECK(binary_solve(binary, &loss, 1e-5, NULL, &warm, &err) == 0 && warm.converged, "warm");
+        struct binary_fit warm = fit_from(&sample, squared, &first, &mu);
+        struct binary_fit cold = fit_from(&sample, squared, NULL, &mu);
         CHECK(warm.iterations < cold.iterations, "%lu steps warm, %lu cold",
               (unsigned long)warm.iterations, (unsigned long)cold.iterations);
-        double primal = warm.primal;
-        binary_free(binary);
-        MUST(binary_create(&binary, &rows, &err));
-        binary_start(binary, w);
-        CHECK(binary_solve(binary, &loss, 1e-5, NULL, &given, &err) == 0 && given.converged, "w");
-        CHECK(given.iterations < cold.iterations, "%lu steps from given weights",
-              (unsigned long)given.iterations);
-        CHECK(fabs(given.primal - primal) <= 2e-5 * primal, "other optimum");
-        binary_free(binary);
+        CHECK(fabs(warm.primal - cold.primal) <= 2e-6 * cold.primal, "other optimum");
     }
     printf("ok: a warm start takes fewer steps\n");
 }
@@ -214,16 +223,17 @@ static void check_conjugate(void) {
         sample.cost[i] = 0.01;
     }
     struct binary_loss loss = {.y = sample.y, .cost = sample.cost};
-    struct binary *binary;
-    struct binary_fit fit = {.w = check_numbers(sample.d), .alpha = check_numbers(sample.n)};
-    MUST(binary_create(&binary, &rows, &err));
-    MUST(binary_solve(binary, &loss, 1e-3, NULL, &fit, &err));
+    struct smm_newton *newton;
+    struct binary_fit fit = {
+        .w = check_numbers(sample.d), .alpha = check_numbers(sample.n), .primal = INFINITY};
+    MUST(smm_newton_create(&newton, &rows, 0, 0, &err));
+    MUST(smm_newton_solve(newton, &loss, 0, 1e-3, NULL, &fit, &err));
     CHECK(fit.converged, "gap %g", (fit.primal - fit.dual) / fit.primal);
     double primal = primal_value(&sample, fit.w, fit.bias, 1, false);
     double dual = dual_value(&sample, fit.alpha, 1, false);
     CHECK(fabs(primal - fit.primal) <= 1e-9 * primal && fabs(dual - fit.dual) <= 1e-9 * primal,
           "bounds %.12g %.12g, are %.12g %.12g", fit.primal, fit.dual, primal, dual);
-    binary_free(binary);
+    smm_newton_free(newton);
     data_free(&data);
     printf("ok: many rows with many features\n");
 }

@@ -5,6 +5,8 @@
 #include "families/smm/solver/spectral.h"
 #include "tests/unit/compute.h"
 
+#include <string.h>
+
 enum { MAX_CELLS = 64, BAND = 250, ROWS = 510 };
 
 static const double RHO = 3, THRESHOLD = 0.9;
@@ -65,13 +67,26 @@ static void test_curvature(struct random *random, struct smm_spectral *spectral,
     CHECK(fabs(found - wanted) < 1e-12, "features: %g and %g", found, wanted);
 }
 
+/* out = P^-1 H; P = I if B is NULL. */
+static void invert(struct smm_spectral *spectral, const double *B, const double *H, double *out) {
+    if (B) {
+        smm_spectral_inverse(spectral, H, out);
+    } else {
+        memcpy(out, H, spectral->height * spectral->width * sizeof *out);
+    }
+}
+
 /* Residual of the equations relative to g: P p + g + X'D^-1 (X p + b), in the norm of P^-1. */
 static double residual_of(struct smm_spectral *spectral, const double *B, const struct data *data,
                           const uint32_t *band, size_t m, const double *d, const double *g,
                           const double *p) {
     size_t cells = spectral->height * spectral->width;
     double left[MAX_CELLS], back[MAX_CELLS], s[BAND], sum = 0, total = 0;
-    hessian(spectral, B, p, left);
+    if (B) {
+        hessian(spectral, B, p, left);
+    } else {
+        memcpy(left, p, cells * sizeof *left);
+    }
     for (size_t i = 0; i < m; i++) {
         s[i] = 0;
         for (size_t j = 0; j < cells; j++) {
@@ -86,15 +101,15 @@ static double residual_of(struct smm_spectral *spectral, const double *B, const 
             left[j] += (double)data->value[band[i] * cells + j] * (s[i] - sum / total) / d[i];
         }
     }
-    smm_spectral_inverse(spectral, left, back);
+    invert(spectral, B, left, back);
     double square = array_dot(left, back, cells);
-    smm_spectral_inverse(spectral, g, back);
+    invert(spectral, B, g, back);
     return sqrt(square / array_dot(g, back, cells));
 }
 
 /* Steps with curvatures up to 1/d: -P^-1 g without curved rows; few rows by factorisation, the
  * second time with cached products; many rows by conjugate gradients, or by factorisation if
- * these do not converge. */
+ * these do not converge; and for B = NULL (P = I) by factorisation in features. */
 static void test_step(struct random *random, struct smm_spectral *spectral, const double *B,
                       size_t m, double tolerance, double d_most) {
     size_t cells = spectral->height * spectral->width;
@@ -114,8 +129,8 @@ static void test_step(struct random *random, struct smm_spectral *spectral, cons
     double cg_passes;
     MUST(newton_system_create(&system, &rows, &err));
     for (int again = 0; again < 2; again++) {
-        MUST(newton_system_solve(system, spectral, band, m, d, g, p, scores, &cg_passes, NULL,
-                                 &err));
+        MUST(newton_system_solve(system, B ? spectral : NULL, band, m, d, g, p, scores, &cg_passes,
+                                 NULL, &err));
         double left = residual_of(spectral, B, &data, band, m, d, g, p);
         CHECK(left < tolerance, "left of the equations: %g", left);
     }
@@ -142,6 +157,8 @@ int main(void) {
             for (double d = 1e-3; d <= 1000; d *= 1e3) {
                 test_step(&random, &spectral, B, 30, 1e-5, d);
                 test_step(&random, &spectral, B, BAND, 0.31, d);
+                test_step(&random, &spectral, NULL, 30, 1e-5, d);
+                test_step(&random, &spectral, NULL, BAND, 1e-5, d);
             }
         }
         smm_spectral_free(&spectral);

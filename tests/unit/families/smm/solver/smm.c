@@ -5,6 +5,7 @@
 #include "families/smm/solver/alternation.h"
 #include "families/smm/solver/binary.h"
 #include "families/smm/solver/matrix_rows.h"
+#include "families/smm/solver/newton.h"
 #include "tests/unit/compute.h"
 
 #include <math.h>
@@ -169,12 +170,13 @@ static void svm_of(const struct sample *sample, double epsilon, double *W, struc
     struct binary_rows rows = {.n = sample->matrices.n,
                                .d = sample->matrices.height * sample->matrices.width,
                                .data = &sample->data};
-    struct binary *binary;
-    MUST(binary_create(&binary, &rows, &err));
-    *fit = (struct binary_fit){.w = W};
-    MUST(binary_solve(binary, &sample->loss, epsilon, NULL, fit, &err));
+    struct smm_newton *newton;
+    MUST(smm_newton_create(&newton, &rows, 0, 0, &err));
+    *fit =
+        (struct binary_fit){.w = W, .alpha = check_numbers(sample->matrices.n), .primal = INFINITY};
+    MUST(smm_newton_solve(newton, &sample->loss, 0, epsilon, NULL, fit, &err));
     CHECK(fit->converged, "SVM");
-    binary_free(binary);
+    smm_newton_free(newton);
 }
 
 struct watched {

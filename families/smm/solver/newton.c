@@ -1,11 +1,12 @@
-/* Outer iterations, Newton steps and line search (nuclear_newton.h). */
-#include "families/smm/solver/nuclear_newton.h"
+/* Outer iterations, Newton steps and line search (newton.h). */
+#include "families/smm/solver/newton.h"
 
 #include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "families/smm/solver/binary_bias.h"
+#include "families/smm/solver/binary_scale.h"
 #include "families/smm/solver/newton_system.h"
 #include "families/smm/solver/nuclear.h"
 #include "families/smm/solver/spectral.h"
@@ -33,9 +34,11 @@ enum {
 static const double GRADIENT_FACTOR = 2, SHORT_STEP = 0.4;
 
 /* Factor of mu after a fast outer iteration (after a medium one: its root); rho is divided by it.
- * While the relative gap is above LARGE_GAP, it is at least LARGE_GAP_DECREASE. RESTART_INCREASE:
- * that of an outer iteration that begins again; rho is divided by its root. */
-static const double MU_DECREASE = 0.3, RESTART_INCREASE = 10;
+ * After a longer one mu rises if T = 0, at most to the first. 50,000 of 10 x 10, C = 1: 61 Newton
+ * steps without, 43 with it, and lowrank of rank 3 takes a third less. While the relative gap is
+ * above LARGE_GAP, it is at least LARGE_GAP_DECREASE if T > 0. RESTART_INCREASE: that of an outer
+ * iteration that begins again; rho is divided by its root. */
+static const double MU_DECREASE = 0.3, MU_INCREASE = 3, RESTART_INCREASE = 10;
 static const double LARGE_GAP = 1e-2, LARGE_GAP_DECREASE = 0.9;
 
 /* With conjugate gradients mu rises after an outer iteration of several steps. After one of one
@@ -55,24 +58,20 @@ enum { RHO_UPDATES = 6 };
  * alphas, c <= 1, are the alphas of MU_UNCLIPPED / c. */
 static const double MU_UNCLIPPED = 2;
 
-/* The first mu, relative to that whose alphas have the best dual bound at W = 0. */
-static const double MU_FACTOR = 0.2;
-
-/* The best multiple of S is sought until the primals of its bracket differ by at most this part of
- * the gap, or by so many evaluations. */
-static const double SCALE_PRECISION = 0.01;
-enum { SCALE_TRIALS = 80 };
+/* The first mu, relative to that whose alphas have the best dual bound at W = 0; and at a given
+ * start, to the last of the similar problem. */
+static const double MU_FACTOR = 0.2, START_INCREASE = 10;
 
 /* Relative fall of the smallest gap, or of the smallest gradient (half of its squared norm), that
  * counts as progress. */
 static const double MIN_FALL = 1e-3;
 
-/* The symbols are those of nuclear_newton.h; T is tau, Y0 is multiplier0 and Y is multiplier. */
-struct smm_nuclear_newton {
-    const struct smm_matrices *matrices;
-    struct binary_rows rows; /* the matrices as rows */
-    size_t n, cells;         /* rows; height * width of a matrix */
-    struct smm_spectral spectral;
+/* The symbols are those of newton.h; T is tau, Y0 is multiplier0 and Y is multiplier. */
+struct smm_newton {
+    struct binary_rows rows;
+    size_t n, cells;              /* rows; values of a row */
+    size_t height, width;         /* of the rows' matrices; 0: rows are no matrices */
+    struct smm_spectral spectral; /* allocated for the first T > 0 */
     struct newton_system *system;
     double mu, rho, bias; /* bias: b of the iterate */
     double first_mu;      /* mu of the first outer iteration */
@@ -89,13 +88,15 @@ struct smm_nuclear_newton {
     double *margin;                /* m_i of u_i = m_i - y_i (s_i + b): 1 + mu alpha0_i / C_i */
     double *signed_alpha;          /* y_i alpha_i */
     double *trial_s, *trial_alpha; /* at a point of the line search */
-    double *cost;                  /* C_i of the last solve; 0 before the first */
-    bool squared;                  /* loss of the last solve: the squared hinge */
     uint32_t *curved;              /* (n_curved) rows where the loss is curved */
     size_t n_curved;
     double *inverse_curvature; /* (n_curved) mu / C_i, or 1 / (2 C_i) for the squared hinge */
     double *breakpoints;       /* (2n) work */
     void *block;               /* all arrays */
+
+    bool started;                            /* the next solve continues from the iterate */
+    const double *initial_W, *initial_alpha; /* the start of the next solve; NULL: zero */
+    double initial_mu;
 
     /* of the present solve */
     const struct binary_loss *loss;
@@ -106,37 +107,51 @@ struct smm_nuclear_newton {
     double half_squared_gradient;      /* 1/2 |gradient|^2 */
     double cg_passes;                  /* of the last step (newton_system.h); 0: factored */
     double length;                     /* of the last step */
+    bool primal_found;                 /* update_primal has seen this S */
     double last_gap;                   /* relative, after the last outer iteration */
 };
 
-int smm_nuclear_newton_create(struct smm_nuclear_newton **newton,
-                              const struct smm_matrices *matrices, struct error *err) {
-    struct smm_nuclear_newton *made = memory_zeros(1, sizeof *made, "a solver", err);
+int smm_newton_create(struct smm_newton **newton, const struct binary_rows *rows, size_t height,
+                      size_t width, struct error *err) {
+    struct smm_newton *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
         return -1;
     }
-    size_t n = made->n = matrices->n, cells = made->cells = matrices->height * matrices->width;
-    made->matrices = matrices;
-    made->rows = binary_rows_of(matrices);
+    size_t n = made->n = rows->n, cells = made->cells = rows->d;
+    made->rows = *rows;
+    made->height = height;
+    made->width = width;
     const struct arrays arrays[] = {
         ARRAYS(cells, double, &made->W, &made->S, &made->multiplier0, &made->multiplier, &made->M,
                &made->thresholded, &made->gradient, &made->step, &made->trial),
         ARRAYS(n, double, &made->s, &made->step_s, &made->trial_s, &made->alpha, &made->trial_alpha,
-               &made->alpha0, &made->margin, &made->signed_alpha, &made->inverse_curvature,
-               &made->cost),
+               &made->alpha0, &made->margin, &made->signed_alpha, &made->inverse_curvature),
         ARRAYS(2 * n, double, &made->breakpoints), ARRAYS(n, uint32_t, &made->curved)};
     made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "matrices", err);
-    if (!made->block ||
-        smm_spectral_create(&made->spectral, matrices->height, matrices->width, err) < 0 ||
-        newton_system_create(&made->system, &made->rows, err) < 0) {
-        smm_nuclear_newton_free(made);
+    if (!made->block || newton_system_create(&made->system, &made->rows, err) < 0) {
+        smm_newton_free(made);
         return -1;
     }
     *newton = made;
     return 0;
 }
 
-void smm_nuclear_newton_free(struct smm_nuclear_newton *newton) {
+void smm_newton_forget(struct smm_newton *newton) {
+    newton->started = false;
+}
+
+void smm_newton_start(struct smm_newton *newton, const double *W, const double *alpha, double mu) {
+    newton->started = false;
+    newton->initial_W = W;
+    newton->initial_alpha = alpha;
+    newton->initial_mu = mu;
+}
+
+double smm_newton_mu(const struct smm_newton *newton) {
+    return newton->mu;
+}
+
+void smm_newton_free(struct smm_newton *newton) {
     if (!newton) {
         return;
     }
@@ -148,67 +163,70 @@ void smm_nuclear_newton_free(struct smm_nuclear_newton *newton) {
 
 /* ---- the iterate ---- */
 
-/* Updates the best primal with c S and its exact bias; trial_s has the scores of S. Returns the
- * primal of c S. */
-static double try_scale(struct smm_nuclear_newton *newton, double c) {
-    struct binary_fit *fit = newton->fit;
-    double sum, *s = newton->trial_alpha;
-    for (size_t i = 0; i < newton->n; i++) {
-        s[i] = c * newton->trial_s[i];
+/* Finds the multipliers and S, the minimiser for B (cells), with its norms. Leaves the
+ * decomposition of B in `spectral`. Without the nuclear norm S = W. */
+static int find_S(struct smm_newton *newton, const double *B, bool moved, struct error *err) {
+    size_t cells = newton->cells;
+    if (newton->tau == 0) {
+        memcpy(newton->S, newton->W, cells * sizeof *newton->S);
+        newton->nuclear_norm = 0;
+        newton->squared_norm = array_dot(newton->W, newton->W, cells);
+        newton->primal_found = newton->primal_found && !moved;
+        return 0;
     }
-    double bias = binary_bias(newton->loss, s, newton->n, newton->breakpoints, &sum);
-    double primal =
-        0.5 * c * c * newton->squared_norm + c * newton->tau * newton->nuclear_norm + sum;
-    if (primal < fit->primal) {
-        fit->primal = primal;
-        fit->bias = bias;
-        for (size_t j = 0; j < newton->cells; j++) {
-            fit->w[j] = c * newton->S[j];
-        }
+    if (smm_spectral_find(&newton->spectral, B, newton->rho, newton->tau / newton->rho, err) < 0) {
+        return -1;
     }
-    return primal;
+    smm_spectral_threshold(&newton->spectral, newton->S, &newton->nuclear_norm,
+                           &newton->squared_norm);
+    newton->primal_found = false;
+    for (size_t j = 0; j < cells; j++) {
+        newton->multiplier[j] = newton->rho * (B[j] - newton->S[j]);
+    }
+    return 0;
 }
 
-/* Updates the best primal with the multiple of S that minimises it, by golden section: with many
- * rows at their margin, small errors of the scores cost much, and a larger W little. By strong
- * convexity a multiple that is no worse than S has |c S - S| <= 2 sqrt(2 (primal of S - dual)). */
-static void update_primal(struct smm_nuclear_newton *newton) {
-    const double section = 0.6180339887498949;
-    smm_scores(newton->matrices, newton->S, newton->trial_s);
-    double gap = try_scale(newton, 1) - newton->fit->dual;
-    if (!(newton->squared_norm > 0) || !(gap > 0) || !isfinite(gap)) {
-        return;
+/* *squared_norm: that of SVT_t(M) (nuclear.h), which `thresholded` gets; M is that of the iterate.
+ * */
+static int threshold_M(struct smm_newton *newton, double t, double *nuclear_norm,
+                       double *squared_norm, struct error *err) {
+    if (newton->tau == 0) {
+        *nuclear_norm = 0;
+        *squared_norm = array_dot(newton->M, newton->M, newton->cells);
+        return 0;
     }
-    double radius = 2 * sqrt(2 * gap / newton->squared_norm);
-    double c[4] = {fmax(1 - radius, 0), 0, 0, 1 + radius}, value[4] = {INFINITY, 0, 0, INFINITY};
-    c[1] = c[3] - section * (c[3] - c[0]);
-    c[2] = c[0] + section * (c[3] - c[0]);
-    value[1] = try_scale(newton, c[1]);
-    value[2] = try_scale(newton, c[2]);
-    for (int k = 2; k < SCALE_TRIALS &&
-                    fmax(value[0], value[3]) - fmin(value[1], value[2]) > SCALE_PRECISION * gap;
-         k++) {
-        bool left = value[1] < value[2];
-        int from = left ? 2 : 1, to = left ? 3 : 0; /* the end that moves inwards */
-        c[to] = c[from];
-        value[to] = value[from];
-        c[from] = c[3 - from];
-        value[from] = value[3 - from];
-        c[3 - from] = left ? c[3] - section * (c[3] - c[0]) : c[0] + section * (c[3] - c[0]);
-        value[3 - from] = try_scale(newton, c[3 - from]);
+    return smm_nuclear_threshold(newton->M, newton->height, newton->width, t, newton->thresholded,
+                                 nuclear_norm, squared_norm, err);
+}
+
+/* Updates the best primal with the best multiple of S: with many rows at their margin, small errors
+ * of the scores cost much, and a larger W little. */
+static void update_primal(struct smm_newton *newton) {
+    struct binary_fit *fit = newton->fit;
+    binary_scores(&newton->rows, newton->S, newton->trial_s);
+    const struct binary_scale found = binary_best_scale(
+        newton->loss, newton->trial_s, newton->n, newton->squared_norm,
+        newton->tau * newton->nuclear_norm, fit->dual, newton->trial_alpha, newton->breakpoints);
+    if (found.primal < fit->primal) {
+        fit->primal = found.primal;
+        fit->bias = found.bias;
+        for (size_t j = 0; j < newton->cells; j++) {
+            fit->w[j] = found.c * newton->S[j];
+        }
     }
 }
 
 /* Returns the bias that minimises the smoothed loss at scores s. alpha (n) = C_i times the slope of
  * the smoothed loss there. */
-static double find_alpha(struct smm_nuclear_newton *newton, const double *s, double *alpha) {
+static double find_alpha(struct smm_newton *newton, const double *s, double *alpha) {
     return binary_smooth_bias(newton->loss, newton->margin, s, newton->n, newton->mu, newton->bias,
                               alpha);
 }
 
-/* Computes the gradient of the outer iteration's function at W, the dual bound of its alpha and, if
+/* Computes the gradient of the outer iteration's function at W (moved: it differs from that of the
+ * last evaluation), the dual bound of its alpha and, if
  * the outer iteration has converged, the primal of its S. */
-static int evaluate(struct smm_nuclear_newton *newton, struct error *err) {
+static int evaluate(struct smm_newton *newton, bool moved, struct error *err) {
     const struct binary_loss *loss = newton->loss;
     size_t n = newton->n, cells = newton->cells;
     double linear = 0, nuclear_norm, squared_norm, *B = newton->trial;
@@ -223,16 +241,11 @@ static int evaluate(struct smm_nuclear_newton *newton, struct error *err) {
         B[j] = newton->W[j] + newton->multiplier0[j] / newton->rho;
     }
     if (binary_adjoint(&newton->rows, newton->signed_alpha, newton->M, err) < 0 ||
-        smm_spectral_find(&newton->spectral, B, newton->rho, newton->tau / newton->rho, err) < 0 ||
-        smm_nuclear_threshold(newton->M, newton->matrices->height, newton->matrices->width,
-                              newton->tau, newton->thresholded, &nuclear_norm, &squared_norm,
-                              err) < 0) {
+        find_S(newton, B, moved, err) < 0 ||
+        threshold_M(newton, newton->tau, &nuclear_norm, &squared_norm, err) < 0) {
         return -1;
     }
-    smm_spectral_threshold(&newton->spectral, newton->S, &newton->nuclear_norm,
-                           &newton->squared_norm);
     for (size_t j = 0; j < cells; j++) {
-        newton->multiplier[j] = newton->rho * (B[j] - newton->S[j]);
         newton->gradient[j] = newton->W[j] + newton->multiplier[j] - newton->M[j];
     }
     newton->half_squared_gradient = 0.5 * array_dot(newton->gradient, newton->gradient, cells);
@@ -242,15 +255,16 @@ static int evaluate(struct smm_nuclear_newton *newton, struct error *err) {
         memcpy(newton->fit->alpha, newton->alpha, n * sizeof *newton->alpha);
     }
     double gap = newton->fit->primal - newton->fit->dual;
-    if (newton->half_squared_gradient <= GRADIENT_FACTOR * gap) {
+    if (newton->half_squared_gradient <= GRADIENT_FACTOR * gap && !newton->primal_found) {
         update_primal(newton);
+        newton->primal_found = true;
     }
     return isfinite(newton->fit->primal) && isfinite(dual) ? 0 : stop_overflow(err);
 }
 
 /* ---- a step ---- */
 
-static void find_curved_rows(struct smm_nuclear_newton *newton) {
+static void find_curved_rows(struct smm_newton *newton) {
     const struct binary_loss *loss = newton->loss;
     newton->n_curved = 0;
     for (size_t i = 0; i < newton->n; i++) {
@@ -264,18 +278,18 @@ static void find_curved_rows(struct smm_nuclear_newton *newton) {
 }
 
 /* Computes the Newton step and its scores. */
-static int find_step(struct smm_nuclear_newton *newton, struct error *err) {
+static int find_step(struct smm_newton *newton, struct error *err) {
     find_curved_rows(newton);
-    return newton_system_solve(newton->system, &newton->spectral, newton->curved, newton->n_curved,
-                               newton->inverse_curvature, newton->gradient, newton->step,
-                               newton->step_s, &newton->cg_passes, newton->monitor, err);
+    return newton_system_solve(newton->system, newton->tau > 0 ? &newton->spectral : NULL,
+                               newton->curved, newton->n_curved, newton->inverse_curvature,
+                               newton->gradient, newton->step, newton->step_s, &newton->cg_passes,
+                               newton->monitor, err);
 }
 
 /* Directional derivative of the outer iteration's function at W + theta step, with the bias
  * minimised out. */
 static int derivative_at(void *context, double theta, double *derivative, struct error *err) {
-    struct smm_nuclear_newton *newton = context;
-    const struct smm_matrices *matrices = newton->matrices;
+    struct smm_newton *newton = context;
     double *B = newton->trial, *S = newton->thresholded, nuclear_norm, squared_norm, sum = 0;
     for (size_t i = 0; i < newton->n; i++) {
         newton->trial_s[i] = newton->s[i] + theta * newton->step_s[i];
@@ -284,24 +298,28 @@ static int derivative_at(void *context, double theta, double *derivative, struct
     for (size_t i = 0; i < newton->n; i++) {
         sum += newton->loss->y[i] * newton->trial_alpha[i] * newton->step_s[i];
     }
-    for (size_t j = 0; j < newton->cells; j++) {
-        B[j] = newton->W[j] + theta * newton->step[j] + newton->multiplier0[j] / newton->rho;
-    }
-    if (smm_nuclear_threshold(B, matrices->height, matrices->width, newton->tau / newton->rho, S,
-                              &nuclear_norm, &squared_norm, err) < 0) {
-        return -1;
-    }
     *derivative = -cluster_total(newton->loss->cluster, sum);
     for (size_t j = 0; j < newton->cells; j++) {
         double W = newton->W[j] + theta * newton->step[j];
-        *derivative += newton->step[j] * (W + newton->rho * (B[j] - S[j]));
+        *derivative += newton->step[j] * W;
+        B[j] = W + newton->multiplier0[j] / newton->rho;
+    }
+    if (newton->tau == 0) {
+        return 0;
+    }
+    if (smm_nuclear_threshold(B, newton->height, newton->width, newton->tau / newton->rho, S,
+                              &nuclear_norm, &squared_norm, err) < 0) {
+        return -1;
+    }
+    for (size_t j = 0; j < newton->cells; j++) {
+        *derivative += newton->step[j] * newton->rho * (B[j] - S[j]);
     }
     return 0;
 }
 
 /* Moves along the step to where the derivative is nearly 0. *moved = false if the step is no
  * descent direction. Does not move after the deadline. */
-static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *err) {
+static int search(struct smm_newton *newton, bool *moved, struct error *err) {
     if (search_length(derivative_at, newton, newton->monitor, &newton->length, moved, err) < 0) {
         return -1;
     }
@@ -315,18 +333,17 @@ static int search(struct smm_nuclear_newton *newton, bool *moved, struct error *
 /* ---- outer iterations ---- */
 
 /* The margins by which u includes alpha0: alpha = C clip(u/mu, 0, 1). */
-static void set_margins(struct smm_nuclear_newton *newton) {
+static void set_margins(struct smm_newton *newton) {
     for (size_t i = 0; i < newton->n; i++) {
         newton->margin[i] =
             newton->loss->squared ? 1 : 1 + newton->alpha0[i] / newton->loss->cost[i] * newton->mu;
     }
 }
 
-/* Starts at W = 0. mu: from the multiple c of the alphas at W = 0 with the best dual bound. rho:
- * from the singular values of the multiple of M whose margins y_i <W, X_i>, weighted by alpha,
- * average 1. */
-static int start(struct smm_nuclear_newton *newton, struct error *err) {
-    const struct smm_matrices *matrices = newton->matrices;
+/* Starts at W = 0, or the caller's point. mu: from the multiple c of the alphas at W = 0 with the
+ * best dual bound. rho: from the singular values of the multiple of M whose margins y_i <W, X_i>,
+ * weighted by alpha, average 1. */
+static int start(struct smm_newton *newton, struct error *err) {
     size_t n = newton->n, cells = newton->cells;
     double nuclear_norm, squared_norm, linear = 0, best = 0, share = 1;
     memset(newton->W, 0, cells * sizeof *newton->W);
@@ -346,8 +363,7 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
         return -1;
     }
     for (double c = 1; c > 1e-15; c *= 0.5) {
-        if (smm_nuclear_threshold(newton->M, matrices->height, matrices->width, newton->tau / c,
-                                  newton->thresholded, &nuclear_norm, &squared_norm, err) < 0) {
+        if (threshold_M(newton, newton->tau / c, &nuclear_norm, &squared_norm, err) < 0) {
             return -1;
         }
         double dual = c * linear - 0.5 * c * c * squared_norm;
@@ -358,18 +374,24 @@ static int start(struct smm_nuclear_newton *newton, struct error *err) {
             break;
         }
     }
-    if (smm_nuclear_threshold(newton->M, matrices->height, matrices->width, 0, newton->thresholded,
-                              &nuclear_norm, &squared_norm, err) < 0) {
+    if (threshold_M(newton, 0, &nuclear_norm, &squared_norm, err) < 0) {
         return -1;
     }
     newton->mu = newton->first_mu = MU_FACTOR * MU_UNCLIPPED / share;
     newton->rho = squared_norm > 0 ? fmax(RHO_FACTOR * newton->tau * nuclear_norm / linear, 1) : 1;
+    if (newton->initial_W) {
+        memcpy(newton->W, newton->initial_W, cells * sizeof *newton->W);
+        memcpy(newton->alpha0, newton->initial_alpha, n * sizeof *newton->alpha0);
+        binary_scores(&newton->rows, newton->W, newton->s);
+        newton->mu = START_INCREASE * newton->initial_mu;
+        newton->initial_W = NULL;
+    }
     set_margins(newton);
     return 0;
 }
 
 /* The factor of mu after an outer iteration of so many steps, at this relative gap. */
-static double mu_factor(const struct smm_nuclear_newton *newton, int steps, double gap) {
+static double mu_factor(const struct smm_newton *newton, int steps, double gap) {
     if (newton->cg_passes > 0) {
         bool slow = gap > SLOW_GAP && gap > SLOW_RATIO * newton->last_gap &&
                     newton->cg_passes <= MAX_PASSES;
@@ -378,12 +400,13 @@ static double mu_factor(const struct smm_nuclear_newton *newton, int steps, doub
     }
     double factor = steps <= FAST_STEPS     ? MU_DECREASE
                     : steps <= MEDIUM_STEPS ? sqrt(MU_DECREASE)
-                                            : 1;
-    return gap > LARGE_GAP ? fmax(factor, LARGE_GAP_DECREASE) : factor;
+                    : newton->tau > 0       ? 1
+                                            : fmin(MU_INCREASE, newton->first_mu / newton->mu);
+    return newton->tau > 0 && gap > LARGE_GAP ? fmax(factor, LARGE_GAP_DECREASE) : factor;
 }
 
 /* Updates multipliers, mu and rho after an outer iteration of so many steps. */
-static void next_outer_iteration(struct smm_nuclear_newton *newton, uint64_t outer, int steps) {
+static void next_outer_iteration(struct smm_newton *newton, uint64_t outer, int steps) {
     double gap = gap_relative(newton->fit->primal, newton->fit->dual);
     double factor = mu_factor(newton, steps, gap);
     newton->last_gap = gap;
@@ -400,8 +423,8 @@ static void next_outer_iteration(struct smm_nuclear_newton *newton, uint64_t out
 
 /* Begins the next outer iteration, or the present one again, where that is due after so many steps
  * of the present one. *begun: whether it did. */
-static int begin_outer_iteration(struct smm_nuclear_newton *newton, uint64_t *outer, int steps,
-                                 bool moved, bool *begun, struct error *err) {
+static int begin_outer_iteration(struct smm_newton *newton, uint64_t *outer, int steps, bool moved,
+                                 bool *begun, struct error *err) {
     double gap = newton->fit->primal - newton->fit->dual;
     *begun = true;
     if (newton->half_squared_gradient <= GRADIENT_FACTOR * gap &&
@@ -415,10 +438,10 @@ static int begin_outer_iteration(struct smm_nuclear_newton *newton, uint64_t *ou
         *begun = false;
         return 0;
     }
-    return evaluate(newton, err);
+    return evaluate(newton, false, err);
 }
 
-static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *err) {
+static int run(struct smm_newton *newton, double epsilon, struct error *err) {
     struct binary_fit *fit = newton->fit;
     uint64_t outer = 0;
     double best_gap = INFINITY;
@@ -462,7 +485,7 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
         if (monitor_past_deadline(newton->monitor)) {
             continue;
         }
-        if (evaluate(newton, err) < 0) {
+        if (evaluate(newton, true, err) < 0) {
             return -1;
         }
         /* no descent direction: rounding, unless the outer iteration is at its minimum */
@@ -474,27 +497,21 @@ static int run(struct smm_nuclear_newton *newton, double epsilon, struct error *
     return 0;
 }
 
-/* Whether the last solve, in all processes, was of the same loss, costs and tau. */
-static bool is_same_problem(const struct smm_nuclear_newton *newton, const struct binary_loss *loss,
-                            double tau) {
-    bool other = tau != newton->tau || loss->squared != newton->squared ||
-                 memcmp(newton->cost, loss->cost, newton->n * sizeof *newton->cost) != 0;
-    return !cluster_any(loss->cluster, other);
-}
-
-int smm_nuclear_newton_solve(struct smm_nuclear_newton *newton, const struct binary_loss *loss,
-                             double tau, double epsilon, const struct monitor *monitor,
-                             struct binary_fit *fit, struct error *err) {
-    bool warm_start = is_same_problem(newton, loss, tau);
+int smm_newton_solve(struct smm_newton *newton, const struct binary_loss *loss, double tau,
+                     double epsilon, const struct monitor *monitor, struct binary_fit *fit,
+                     struct error *err) {
     newton->loss = loss;
-    newton->squared = loss->squared;
     newton->tau = tau;
     newton->monitor = monitor;
     newton->fit = fit;
     newton->last_gap = 1;
-    memcpy(newton->cost, loss->cost, newton->n * sizeof *newton->cost);
-    int status = warm_start ? 0 : start(newton, err);
-    status = status < 0 || evaluate(newton, err) < 0 ? -1 : run(newton, epsilon, err);
+    if (tau > 0 && !newton->spectral.block &&
+        smm_spectral_create(&newton->spectral, newton->height, newton->width, err) < 0) {
+        return -1;
+    }
+    int status = newton->started ? 0 : start(newton, err);
+    newton->started = true;
+    status = status < 0 || evaluate(newton, true, err) < 0 ? -1 : run(newton, epsilon, err);
     newton_system_release(newton->system);
     fit->converged = !fit->reason;
     return status;
