@@ -186,8 +186,8 @@ static int find_S(struct smm_newton *newton, const double *B, bool moved, struct
     return 0;
 }
 
-/* *squared_norm: that of SVT_t(M) (nuclear.h), which `thresholded` gets; M is that of the iterate.
- * */
+/* Both norms of SVT_t(M) (nuclear.h), which `thresholded` gets; of M itself without the nuclear
+ * norm. */
 static int threshold_M(struct smm_newton *newton, double t, double *nuclear_norm,
                        double *squared_norm, struct error *err) {
     if (newton->tau == 0) {
@@ -223,9 +223,9 @@ static double find_alpha(struct smm_newton *newton, const double *s, double *alp
                               alpha);
 }
 
-/* Computes the gradient of the outer iteration's function at W (moved: it differs from that of the
- * last evaluation), the dual bound of its alpha and, if
- * the outer iteration has converged, the primal of its S. */
+/* Computes the gradient of the outer iteration's function at W, the dual bound of its alpha and, if
+ * the outer iteration has converged, the primal of its S. moved: W is not that of the last
+ * evaluation. */
 static int evaluate(struct smm_newton *newton, bool moved, struct error *err) {
     const struct binary_loss *loss = newton->loss;
     size_t n = newton->n, cells = newton->cells;
@@ -348,6 +348,7 @@ static int start(struct smm_newton *newton, struct error *err) {
     double nuclear_norm, squared_norm, linear = 0, best = 0, share = 1;
     memset(newton->W, 0, cells * sizeof *newton->W);
     memset(newton->multiplier0, 0, cells * sizeof *newton->multiplier0);
+    memset(newton->multiplier, 0, cells * sizeof *newton->multiplier);
     memset(newton->s, 0, n * sizeof *newton->s);
     memset(newton->alpha0, 0, n * sizeof *newton->alpha0);
     newton->mu = MU_UNCLIPPED;
