@@ -200,5 +200,11 @@ static int check(struct task *task, struct error *err) {
 static const char *const model_keys[] = {"labels", "margin-scale", "max-sv", "probability-scale",
                                          NULL};
 
-const struct check_family check_mc = {
-    .name = "mc", .labels = DATA_NAME, .many = true, .model_keys = model_keys, .check = check};
+static const char *const proof_keys[] = {"weight", NULL};
+
+const struct check_family check_mc = {.name = "mc",
+                                      .labels = DATA_NAME,
+                                      .many = true,
+                                      .model_keys = model_keys,
+                                      .proof_keys = proof_keys,
+                                      .check = check};

@@ -507,7 +507,8 @@ static const char *const model_keys[] = {"groups",
                                          "targets-few",
                                          "targets-widths",
                                          NULL};
-static const char *const proof_keys[] = {"rank-gap", "cost-per", "gain", "pairs", "seed", NULL};
+static const char *const proof_keys[] = {"rank-gap", "cost-per", "gain",   "pairs",
+                                         "seed",     "point",    "weight", NULL};
 
 const struct check_family check_rank = {.name = "rank",
                                         .labels = DATA_NUMBER,

@@ -249,7 +249,7 @@ static int check(struct task *task, struct error *err) {
 }
 
 static const char *const model_keys[] = {"labels", "shape", "rank", "tau", "stationarity", NULL};
-static const char *const proof_keys[] = {"rank", NULL};
+static const char *const proof_keys[] = {"rank", "weight", NULL};
 
 const struct check_family check_smm = {.name = "smm",
                                        .labels = DATA_NAME,

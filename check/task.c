@@ -81,13 +81,14 @@ static bool listed(const char *key, const char *const *list) {
 /* Fails for unknown keys, which might change the problem, and for keys that occur twice, except
  * weights and points. */
 static int check_keys(const struct task *task, struct error *err) {
-    static const char *const all[] = {"constant", "point", "weight", "row-weight", NULL};
+    static const char *const all[] = {"constant", "row-weight", NULL};
+    static const char *const repeated[] = {"point", "weight", "row-weight", NULL};
     for (size_t i = 0; i < task->proof.n_entries; i++) {
         const char *key = task->proof.entry[i].key;
         if (!listed(key, all) && !listed(key, task->family->proof_keys)) {
             return error_set(err, ERROR_RUNTIME, "the proof has an unknown key: '%.100s'", key);
         }
-        if (task_text(task, key) != task->proof.entry[i].value && !listed(key, all + 1)) {
+        if (task_text(task, key) != task->proof.entry[i].value && !listed(key, repeated)) {
             return error_set(err, ERROR_RUNTIME, "the proof has a key twice: '%.100s'", key);
         }
     }

@@ -547,7 +547,7 @@ static const char *const model_keys[] = {"labels",
                                          "calibrated-tpr-low",
                                          "calibrated-tpr-high",
                                          NULL};
-static const char *const proof_keys[] = {"K", NULL};
+static const char *const proof_keys[] = {"K", "weight", NULL};
 
 const struct check_family check_top = {.name = "top",
                                        .labels = DATA_NAME,

@@ -293,6 +293,7 @@ unproven() {
 s/^formulation .*/formulation new/||not a formulation with a proof: 'new'
 s/^gap .*/gap none/||the model claims no gap
 |s/^dual$/what ever\n&/|unknown key
+|s/^dual$/point 1 1\n&/|unknown key
 END
     unproven mc -t rbf <<'END'
 s/^labels .*/labels 1 2/||the model does not have a label for each score
