@@ -142,7 +142,7 @@ int search_length(length_derivative derivative_at, void *context, const struct m
     if (derivative_at(context, 0, &low_slope, err) < 0) {
         return -1;
     }
-    *moved = low_slope < 0;
+    *moved = low_slope < 0 && isfinite(low_slope);
     double target = accuracy * -low_slope;
     for (int k = 0; *moved && k < MAX_TRIALS; k++) {
         double derivative;

@@ -18,7 +18,7 @@ typedef int (*length_derivative)(void *context, double length, double *derivativ
 
 /* *length: where the derivative is at most a tenth of that at 0, by regula falsi (Illinois).
  * *length = 0 if the deadline passes (monitor; NULL: none), or with *moved = false if the step is
- * no descent direction. Fails if derivative_at fails. */
+ * no descent direction, or the slope at 0 is not finite. Fails if derivative_at fails. */
 int search_length(length_derivative derivative_at, void *context, const struct monitor *monitor,
                   double *length, bool *moved, struct error *err);
 
