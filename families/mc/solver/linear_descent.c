@@ -13,6 +13,7 @@
 #include "families/mc/solver/certify.h"
 #include "families/mc/solver/row_sampling.h"
 #include "fit/convergence_rate.h"
+#include "fit/work.h"
 #include "methods/distributed_ascent.h"
 
 #include <math.h>
@@ -65,7 +66,7 @@ static const double MAX_LATE_WORK = 5e8;
 enum mc_point { MC_LAST, MC_MEAN, MC_MIDWAY, MC_POINTS };
 
 /* Why a descent ended. */
-enum end { RUNNING, REACHED, STOPPED, STALLED, SWEEP_LIMIT, OVERFLOWED };
+enum end { RUNNING, REACHED, STOPPED, STALLED, SLOW, OVERFLOWED };
 
 struct mc_linear {
     const struct mc_task *task;
@@ -83,10 +84,11 @@ struct mc_linear {
     double cost;        /* C of alpha; 0 before the first solve */
     struct mc_alpha alpha;
     struct mc_sampling sampling;
-    double target;               /* target gap of the descent */
-    double primal, dual;         /* bounds of the last evaluation, for the monitor */
-    double low_gap;              /* gap below which the descent has little patience */
-    uint64_t sweeps, max_sweeps; /* of this solve; their limit */
+    double target;                /* target gap of the descent */
+    double primal, dual;          /* bounds of the last evaluation, for the monitor */
+    double low_gap;               /* gap below which the descent has little patience */
+    uint64_t sweeps;              /* of this solve */
+    struct convergence_rate rate; /* of this solve, in sweeps */
     double *weights;     /* (n_features + 1, k) a primal point other than W(alpha); or NULL */
     bool has_own_primal; /* the primal point is `weights`, else W(alpha) */
 
@@ -491,7 +493,7 @@ static enum stop_reason reason_of(const struct mc_linear *linear) {
 static int run_double(void *context, double epsilon, const struct monitor *monitor,
                       struct mc_fit *fit, struct error *err) {
     struct mc_linear *linear = context;
-    bool stopped = linear->end == STOPPED || linear->end == SWEEP_LIMIT;
+    bool stopped = linear->end == STOPPED || linear->end == SLOW;
     linear->target = epsilon;
     linear->low_gap = 0;
     if ((!stopped && double_descend(linear, monitor, err) < 0) || certify(linear, fit, err) < 0) {
@@ -518,7 +520,7 @@ static int run(struct mc_linear *linear, const struct mc_goal *goal, const struc
             return -1;
         }
         fit->reason = reason_of(linear);
-        if (linear->end == STOPPED || linear->end == SWEEP_LIMIT ||
+        if (linear->end == STOPPED || linear->end == SLOW ||
             gap_reached(fit->certificate.primal, fit->certificate.dual, epsilon)) {
             return 0;
         }
@@ -526,11 +528,16 @@ static int run(struct mc_linear *linear, const struct mc_goal *goal, const struc
     return mc_fit_tighten(run_double, linear, goal, monitor, fit, err);
 }
 
+static double sweep_work(const struct mc_linear *linear) {
+    double values = cluster_total(linear->cluster, (double)data_values(linear->data));
+    return work_blas2((double)linear->shape.k * (2 * values + 10 * (double)linear->task->n_all));
+}
+
 int mc_linear_solve(struct mc_linear *linear, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     *fit = (struct mc_fit){0};
     set_cost(linear, goal->cost);
-    linear->max_sweeps = goal->max_sweeps ? goal->max_sweeps : UINT64_MAX;
+    linear->rate = (struct convergence_rate){.other = goal->fallback_work / sweep_work(linear)};
     linear->sweeps = 0;
     linear->primal = INFINITY;
     linear->dual = 0;

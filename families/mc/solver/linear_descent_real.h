@@ -386,6 +386,10 @@ static int NAME(check_progress)(struct NAME(descent) * descent, struct mc_linear
                patience(linear, gap, NAME(PATIENCE), progress->start)) {
         linear->end = STALLED;
     }
+    if (linear->end == RUNNING &&
+        convergence_is_slow(&linear->rate, (double)sweeps, gap, linear->target)) {
+        linear->end = SLOW;
+    }
     progress->next =
         sweeps + sweeps_to_next_evaluation(gap, progress->last, sweeps - progress->last_at,
                                            linear->target, sweeps - progress->start);
@@ -394,7 +398,7 @@ static int NAME(check_progress)(struct NAME(descent) * descent, struct mc_linear
     return status;
 }
 
-/* Does one sweep unless a limit is reached. */
+/* Does one sweep unless a limit of the user is reached. */
 static int NAME(continue_descent)(struct NAME(descent) * descent, struct mc_linear *linear,
                                   const struct NAME(progress) * progress,
                                   const struct monitor *monitor, struct error *err) {
@@ -402,8 +406,8 @@ static int NAME(continue_descent)(struct NAME(descent) * descent, struct mc_line
     linear->limit = sweeps == progress->start
                         ? 0
                         : monitor_check(monitor, sweeps, linear->primal, linear->dual);
-    if (linear->limit || sweeps >= linear->max_sweeps) {
-        linear->end = linear->limit ? STOPPED : SWEEP_LIMIT;
+    if (linear->limit) {
+        linear->end = STOPPED;
         return 0;
     }
     int status = linear->cluster ? NAME(sweep_together)(descent, linear, monitor, err)

@@ -11,6 +11,7 @@
 #include "families/mc/solver/curvature.h"
 #include "families/mc/solver/smoothed_loss.h"
 #include "fit/stop.h"
+#include "fit/work.h"
 #include "methods/line_search.h"
 #include "methods/smoothing_path.h"
 
@@ -29,6 +30,18 @@ static const double MU_FIRST = 1;
 /* Accuracy of the line search, relative to the predicted decrease of the step, and to the target of
  * primal - dual: a small gain of the primal can be a large one of the dual. */
 static const double LINE_ACCURACY = 1e-3, LINE_TARGET = 1e-4;
+
+/* Newton steps of a usual solve, and the part of the rows that its Hessians have. */
+static const double TYPICAL_STEPS = 10, CURVED_PART = 0.3;
+
+double mc_newton_work(const struct mc_task *task) {
+    const struct data *data = task->problem->data;
+    double values = cluster_total(task->problem->cluster, (double)data_values(data));
+    double n = (double)task->n_all, k = (double)task->shape.k;
+    double size = k * ((double)data->n_features + (task->bias > 0 ? 1 : 0));
+    return TYPICAL_STEPS * (work_blas3(CURVED_PART * n * size * size / 2) + work_cholesky(size) +
+                            work_blas2(k * (4 * values + 10 * n)));
+}
 
 struct newton {
     const struct mc_task *task;

@@ -16,6 +16,9 @@
 /* Limit of the number of weights: the Hessian then has 34 MB. */
 enum { MC_NEWTON_WEIGHTS = 2048 };
 
+/* The estimated work of a solve (fit/work.h), without that of its start. */
+double mc_newton_work(const struct mc_task *task);
+
 /* Solves from the weights start (n_features + 1, k; NULL: 0) and the smoothing mu: 1, or less if
  * start is near the optimum. The caller calls mc_fit_free. */
 int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, const double *start,

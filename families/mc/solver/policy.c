@@ -6,16 +6,11 @@
 #include "families/mc/solver/interior_point.h"
 #include "families/mc/solver/kernel_components.h"
 #include "families/mc/solver/newton.h"
-#include "fit/work.h"
 
 #include <math.h>
 
-/* Sweeps before Newton's method, if the Hessian is small: loose gaps take fewer, small gaps and
- * large C many times more. Also the minimum before the interior-point method. */
-enum { FIRST_SWEEPS = 80 };
-
-/* Newton's method must be cheap compared to these sweeps: the limit of the squared number of
- * weights over the rows. */
+/* Newton's method must be cheap compared to sweeps of coordinate descent: the limit of the squared
+ * number of weights over the rows. */
 static const double WEIGHTS_PER_ROW = 60;
 
 /* An active-set iteration may cost so many times the work of ADMM, since a single one may reach the
@@ -67,25 +62,16 @@ static bool descent_applies(const void *context) {
     return ((const struct mc_state *)context)->method != MC_NEWTON;
 }
 
-/* Limit of sweeps: half of the work of the interior-point method; 0, no limit, if that cannot
- * run. */
-static uint64_t sweeps_before_interior(const struct mc_state *state) {
-    const struct mc_task *task = state->solvers->task;
-    const struct problem *problem = task->problem;
-    double values = cluster_total(problem->cluster, (double)data_values(problem->data));
-    double work = enabled_work(ALGORITHM_INTERIOR_POINT, mc_interior_work(task));
-    double sweep = work_blas2((double)task->shape.k * (2 * values + 10 * (double)task->n_all));
-    return isfinite(work) ? (uint64_t)fmax(work / sweep / 2, FIRST_SWEEPS) : 0;
-}
-
 static int run_linear(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
                       struct mc_fit *fit, struct error *err) {
     struct mc_solvers *solvers = state->solvers;
     if (!solvers->linear && mc_linear_create(&solvers->linear, solvers->task, err) < 0) {
         return -1;
     }
-    uint64_t sweeps = sweeps_before_interior(state);
-    goal.max_sweeps = policy_applies(&mc_policy, ALGORITHM_NEWTON, state) ? FIRST_SWEEPS : sweeps;
+    const struct mc_task *task = solvers->task;
+    goal.fallback_work = policy_applies(&mc_policy, ALGORITHM_NEWTON, state)
+                             ? mc_newton_work(task)
+                             : enabled_work(ALGORITHM_INTERIOR_POINT, mc_interior_work(task));
     return mc_linear_solve(solvers->linear, &goal, monitor, fit, err);
 }
 
@@ -242,8 +228,9 @@ static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
      .when = "always, but with --solver newton",
      .limit =
-         "linear: 80 sweeps if Newton's method applies, else half of the work of the "
-         "interior-point method, at least 80, none without it; kernels: from 28,000 rows on first "
+         "linear: until its convergence rate says that it would take longer than the estimated "
+         "work of Newton's method, or of the interior-point method where that does not apply; "
+         "kernels: from 28,000 rows on first "
          "joint steps of all rows, while each lowers the distance of the bounds by a tenth; "
          "the work of ADMM if a working set still needs half as much, 4 times that if it still "
          "needs as much",

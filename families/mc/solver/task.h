@@ -29,9 +29,9 @@ struct mc_task {
 
 struct mc_goal {
     double cost, epsilon;
-    uint64_t max_sweeps;  /* linear: limit of coordinate descent in sweeps; 0: none */
-    bool active_set;      /* kernels: active-set iterations are allowed */
-    double fallback_work; /* kernels: work of ADMM as a fallback; INFINITY: not allowed */
+    bool active_set; /* kernels: active-set iterations are allowed */
+    double
+        fallback_work; /* of the algorithm that follows coordinate descent; INFINITY: none does */
 };
 
 /* A primal and a dual point with their certified bounds. */

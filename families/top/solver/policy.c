@@ -14,6 +14,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Own gap of coordinate descent after a slice, below which it converges fast. */
+static const double FAST_GAP = 0.2;
+
 /* A solve: the problem, the target, and the best iterate. */
 struct solve {
     struct top_algorithms *algorithms;
@@ -22,6 +25,7 @@ struct solve {
     struct monitor_run *outer; /* counts the iterations of all algorithms */
     struct fit *fit;
     bool started; /* there is an iterate */
+    bool is_fast; /* coordinate descent converges fast: it gets all time slices */
     bool stalled; /* the last run ended before its limit without reaching the gap */
     bool grows;   /* the working set of the last interior-point run was not the largest */
 };
@@ -148,9 +152,10 @@ static int run_descent(void *state, const struct monitor *monitor, struct error 
                            err) < 0) {
         return -1;
     }
-    return take(solve, &fit,
-                top_descent_solve(algorithms->descent, solve->parameters->cost, solve->epsilon,
-                                  monitor, &fit, err));
+    int status = top_descent_solve(algorithms->descent, solve->parameters->cost, solve->epsilon,
+                                   monitor, &fit, err);
+    solve->is_fast = status == 0 && gap_relative(fit.primal, fit.dual) < FAST_GAP;
+    return take(solve, &fit, status);
 }
 
 static void add_plane(void *context, double weight, const void *record) {
@@ -262,22 +267,13 @@ static int run_interior(void *state, const struct monitor *monitor, struct error
 
 /* ---- time slices ---- */
 
-/* Gap after the first slice below which coordinate descent converges fast. */
-static const double FAST_GAP = 0.2;
-
-/* Coordinate descent converges fast: it gets all time slices. */
-static bool is_fast(const struct solve *solve) {
-    return is_separable(solve) && solve->started &&
-           gap_relative(solve->fit->primal, solve->fit->dual) < FAST_GAP;
-}
-
 /* Iterations of the first time slices, which take about as long as one another. Of two algorithms
  * each has twice the iterations in each of its slices, so the slower one costs no more than the
  * better one. */
 enum { FIRST_PLANES = 256, FIRST_SWEEPS = 64, FIRST_STEPS = 4096 };
 
 static uint64_t descent_slice(const void *state, int turn) {
-    if (is_fast(state)) {
+    if (((const struct solve *)state)->is_fast) {
         return (uint64_t)FIRST_SWEEPS << turn;
     }
     return turn % 2 == 0 ? (uint64_t)FIRST_SWEEPS << turn / 2 : 0;
@@ -285,7 +281,7 @@ static uint64_t descent_slice(const void *state, int turn) {
 
 static uint64_t planes_slice(const void *state, int turn) {
     const struct solve *solve = state;
-    bool is_turn = !is_fast(solve) && (turn % 2 == 0) == !is_separable(solve);
+    bool is_turn = !solve->is_fast && (turn % 2 == 0) == !is_separable(solve);
     return is_turn ? (uint64_t)FIRST_PLANES << turn / 2 : 0;
 }
 
@@ -348,7 +344,7 @@ static const struct policy_row rows[] = {
      .run = run_low_rank},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
      .when = "svm with the linear kernel, first; until its certificate fails by rounding",
-     .limit = "slices of 64 sweeps, doubled; all turns while the gap is below .2",
+     .limit = "slices of 64 sweeps, doubled; all turns while its own gap is below .2",
      .then = "cutting planes take turns with it",
      .applies = descent_applies,
      .run = run_descent,
