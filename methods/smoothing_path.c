@@ -19,9 +19,7 @@ static int evaluate(struct huber_path *path, struct error *err) {
     }
     if (point->dual > path->dual) {
         path->dual = point->dual;
-        if (path->steps->store_dual) {
-            path->steps->store_dual(path->context);
-        }
+        path->steps->store_dual(path->context);
     }
     if (point->primal < path->primal) {
         path->primal = point->primal;
@@ -48,15 +46,7 @@ static int find_step(struct huber_path *path, double region_mu, struct error *er
 
 /* Line search along the step for the current mu. */
 static int search(struct huber_path *path, struct error *err) {
-    bool moved = true;
-    if (path->steps->search(path->context, path, &moved, err) < 0) {
-        return -1;
-    }
-    if (!moved) {
-        path->reason = STOP_ROUNDING;
-        return 0;
-    }
-    return evaluate(path, err);
+    return path->steps->search(path->context, path, err) < 0 ? -1 : evaluate(path, err);
 }
 
 /* A predictor step, which multiplies mu by the factor unless the target needs less. */

@@ -50,8 +50,7 @@ struct huber_steps {
     /* Computes bounds and residual at the current point, for the smoothing path->mu. */
     int (*evaluate)(void *context, const struct huber_path *path, struct huber_point *point,
                     struct error *err);
-    /* The evaluated point has the best primal so far, or its alpha the best dual: store it.
-     * store_dual may be NULL. */
+    /* The evaluated point has the best primal so far, or its alpha the best dual: store it. */
     void (*store_primal)(void *context);
     void (*store_dual)(void *context);
     /* For a predictor step: changes the gradient to that of `mu`, with the smoothed region of the
@@ -62,8 +61,8 @@ struct huber_steps {
      * factored, or the deadline has passed. */
     int (*step)(void *context, const struct huber_path *path, double region_mu, bool *found,
                 struct error *err);
-    /* Line search along the step for path->mu. *moved = false if it makes no progress. */
-    int (*search)(void *context, const struct huber_path *path, bool *moved, struct error *err);
+    /* Line search along the step for path->mu. */
+    int (*search)(void *context, const struct huber_path *path, struct error *err);
 };
 
 struct huber_path {
@@ -77,8 +76,8 @@ struct huber_path {
 
     struct huber_point point; /* of the last evaluation */
     double primal, dual;      /* the best bounds; initially INFINITY, and of a stored dual point */
-    uint64_t iterations;      /* corrector and predictor steps, over all runs */
-    enum stop_reason reason;  /* of the last run */
+    uint64_t iterations;      /* corrector and predictor steps */
+    enum stop_reason reason;  /* why it ended */
 };
 
 /* Iterates from the current point and mu until the relative gap of the best bounds is epsilon, or

@@ -85,6 +85,7 @@ struct mc_linear {
     struct mc_alpha alpha;
     struct mc_sampling sampling;
     double target;                /* target gap of the descent */
+    double final_target;          /* and of the solve */
     double primal, dual;          /* bounds of the last evaluation, for the monitor */
     double low_gap;               /* gap below which the descent has little patience */
     uint64_t sweeps;              /* of this solve */
@@ -538,6 +539,7 @@ int mc_linear_solve(struct mc_linear *linear, const struct mc_goal *goal,
     *fit = (struct mc_fit){0};
     set_cost(linear, goal->cost);
     linear->rate = (struct convergence_rate){.other = goal->fallback_work / sweep_work(linear)};
+    linear->final_target = goal->epsilon;
     linear->sweeps = 0;
     linear->primal = INFINITY;
     linear->dual = 0;

@@ -387,7 +387,7 @@ static int NAME(check_progress)(struct NAME(descent) * descent, struct mc_linear
         linear->end = STALLED;
     }
     if (linear->end == RUNNING &&
-        convergence_is_slow(&linear->rate, (double)sweeps, gap, linear->target)) {
+        convergence_is_slow(&linear->rate, (double)sweeps, progress->best, linear->final_target)) {
         linear->end = SLOW;
     }
     progress->next =

@@ -31,14 +31,14 @@ static const double MU_FIRST = 1;
  * primal - dual: a small gain of the primal can be a large one of the dual. */
 static const double LINE_ACCURACY = 1e-3, LINE_TARGET = 1e-4;
 
-/* Newton steps of a usual solve, and the part of the rows that its Hessians have. */
+/* Newton steps of a typical solve, and the fraction of the rows with curvature. */
 static const double TYPICAL_STEPS = 10, CURVED_PART = 0.3;
 
 double mc_newton_work(const struct mc_task *task) {
     const struct data *data = task->problem->data;
     double values = cluster_total(task->problem->cluster, (double)data_values(data));
     double n = (double)task->n_all, k = (double)task->shape.k;
-    double size = k * ((double)data->n_features + (task->bias > 0 ? 1 : 0));
+    double size = k * ((double)data->n_features + 1);
     return TYPICAL_STEPS * (work_blas3(CURVED_PART * n * size * size / 2) + work_cholesky(size) +
                             work_blas2(k * (4 * values + 10 * n)));
 }
@@ -202,7 +202,7 @@ static int evaluate(void *context, const struct huber_path *path, struct huber_p
     return isfinite(at->primal) ? 0 : stop_overflow(err);
 }
 
-static int search(void *context, const struct huber_path *path, bool *moved, struct error *err) {
+static int search(void *context, const struct huber_path *path, struct error *err) {
     struct newton *newton = context;
     size_t size = newton->size, m = newton->n * newton->k;
     const struct problem *problem = newton->task->problem;
@@ -226,7 +226,6 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
     struct linesearch_result found =
         linesearch_minimise(&line, fmin(LINE_ACCURACY * predicted, LINE_TARGET * target));
     array_add(newton->w, found.theta, newton->step, size);
-    (void)moved;
     (void)err;
     find_scores(newton, newton->w, newton->s);
     return 0;

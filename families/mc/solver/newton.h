@@ -16,7 +16,7 @@
 /* Limit of the number of weights: the Hessian then has 34 MB. */
 enum { MC_NEWTON_WEIGHTS = 2048 };
 
-/* The estimated work of a solve (fit/work.h), without that of its start. */
+/* The estimated work of a solve (fit/work.h). */
 double mc_newton_work(const struct mc_task *task);
 
 /* Solves from the weights start (n_features + 1, k; NULL: 0) and the smoothing mu: 1, or less if

@@ -273,7 +273,7 @@ static double step_accuracy(const struct huber_path *path) {
     return STEP_ACCURACY * path->epsilon * path->primal;
 }
 
-static int search(void *context, const struct huber_path *path, bool *moved, struct error *err) {
+static int search(void *context, const struct huber_path *path, struct error *err) {
     struct newton *newton = context;
     const struct score_map *map = newton->map;
     size_t n = map->n, d = map->dimension;
@@ -298,7 +298,6 @@ static int search(void *context, const struct huber_path *path, bool *moved, str
     struct linesearch_result found = linesearch_minimise(&line, 0);
     array_add(newton->w, found.theta, newton->step, d);
     (void)path;
-    (void)moved;
     return map->scores(map, newton->w, newton->s, err);
 }
 

@@ -77,8 +77,8 @@ static int check(const struct options *options, struct error *err) {
     return matrix_shape_check(options, err) < 0 ? -1 : options_refuse(refusals, err);
 }
 
-/* A smoothing path of the hinge needs about ten allreduce sums a step, and many steps. With fewer
- * values than this, one process is faster. */
+/* The hinge needs many Newton steps, with about ten allreduce sums each. With fewer values than
+ * this, one process is faster. */
 static const double FEW_VALUES = 1 << 17;
 
 static enum family_distribution share(struct point point, const struct family_size *size) {

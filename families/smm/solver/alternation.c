@@ -5,7 +5,6 @@
 #include "common/base/memory.h"
 #include "common/linear_algebra/svd.h"
 #include "families/smm/solver/newton.h"
-#include "fit/score_map.h"
 
 #include <math.h>
 #include <stdlib.h>

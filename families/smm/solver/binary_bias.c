@@ -133,15 +133,12 @@ double binary_bias(const struct binary_loss *loss, const double *s, size_t n, do
 
 /* ---- line search ---- */
 
-int search_length(length_derivative derivative_at, void *context, const struct monitor *monitor,
-                  double *length, bool *moved, struct error *err) {
+int search_length(length_derivative derivative_at, void *context, double slope,
+                  const struct monitor *monitor, double *length, bool *moved, struct error *err) {
     enum { MAX_TRIALS = 30 };
     const double accuracy = 0.1;
-    double low = 0, low_slope, high = INFINITY, high_slope = 0, theta = 1;
+    double low = 0, low_slope = slope, high = INFINITY, high_slope = 0, theta = 1;
     *length = 0;
-    if (derivative_at(context, 0, &low_slope, err) < 0) {
-        return -1;
-    }
     *moved = low_slope < 0 && isfinite(low_slope);
     double target = accuracy * -low_slope;
     for (int k = 0; *moved && k < MAX_TRIALS; k++) {

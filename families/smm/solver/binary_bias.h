@@ -16,10 +16,11 @@ double binary_smooth_bias(const struct binary_loss *loss, const double *margin, 
 typedef int (*length_derivative)(void *context, double length, double *derivative,
                                  struct error *err);
 
-/* *length: where the derivative is at most a tenth of that at 0, by regula falsi (Illinois).
- * *length = 0 if the deadline passes (monitor; NULL: none), or with *moved = false if the step is
- * no descent direction, or the slope at 0 is not finite. Fails if derivative_at fails. */
-int search_length(length_derivative derivative_at, void *context, const struct monitor *monitor,
-                  double *length, bool *moved, struct error *err);
+/* length: where the derivative is at most a tenth of `slope`, that at 0, by regula falsi
+ * (Illinois). *length = 0 if the deadline passes (monitor; NULL: none), or with *moved = false if
+ * the step is no descent direction, or the slope at 0 is not finite. Fails if derivative_at fails.
+ */
+int search_length(length_derivative derivative_at, void *context, double slope,
+                  const struct monitor *monitor, double *length, bool *moved, struct error *err);
 
 #endif

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /* The lower half of H (rows->d, rows->d) = I + the sum over the rows row[0..m) of all processes of
- * (x - mean)(x - mean)' / d, for their mean weighted by 1/d. O(m rows->d^2). Stops early if the
- * deadline of the monitor (NULL: none) passes; processes must not have one. Fails if memory runs
- * out. */
+ * (x - mean)(x - mean)' / d, for their mean weighted by 1/d. O(m rows->d^2). If the deadline of
+ * the monitor passes, H is incomplete; with several processes monitor must be NULL. Fails if
+ * memory runs out. */
 int feature_hessian(const struct binary_rows *rows, const uint32_t *row, size_t m, const double *d,
                     const double *mean, const struct monitor *monitor, double *H,
                     struct error *err);

@@ -29,7 +29,7 @@ enum {
 /* An outer iteration ends when half of its gradient's squared norm is at most GRADIENT_FACTOR times
  * primal - dual, and the last step was not shortened to less than SHORT_STEP: the multipliers of a
  * point far from the minimum undo those before. 10,000 x 100 x 100, C = 1, tau = 1: without the
- * second condition, mu and the multipliers went to and fro for 70 of 176 steps; with it there are
+ * second condition, mu and the multipliers oscillated for 70 of 176 steps; with it there are
  * 48. */
 static const double GRADIENT_FACTOR = 2, SHORT_STEP = 0.4;
 
@@ -43,11 +43,12 @@ static const double LARGE_GAP = 1e-2, LARGE_GAP_DECREASE = 0.9;
 
 /* With conjugate gradients mu rises after an outer iteration of several steps. After one of one
  * step it falls below LARGE_GAP if that took at most CHEAP_PASSES passes over the rows (their
- * number grows as mu decreases), and above SLOW_GAP if it took at most MAX_PASSES but the gap is
- * still more than SLOW_RATIO of the one before. 10,000 x 100 x 100, C = 1, tau = 100: with the
- * first condition alone the gap was .0006 after 284 steps, with both it was 1e-6 after 89. */
+ * number grows as mu decreases), and above EARLY_GAP if it took at most MAX_PASSES and left half of
+ * the gradient's squared norm below EARLY_GRADIENT times primal - dual. 10,000 x 100 x 100, C = 1,
+ * tau = 100: with the first condition alone the gap was .0006 after 284 steps, with both it is 1e-6
+ * after 59. */
 static const double CG_MU_DECREASE = 0.7, CG_MU_INCREASE = 1.5, CHEAP_PASSES = 8;
-static const double SLOW_GAP = 1e-3, SLOW_RATIO = 0.9, MAX_PASSES = 16;
+static const double EARLY_GAP = 1e-3, EARLY_GRADIENT = 0.4, MAX_PASSES = 16;
 
 /* In the first RHO_UPDATES outer iterations rho is RHO_FACTOR tau over the weighted mean of the
  * singular values of S, |S|^2 / |S|_*. */
@@ -62,8 +63,7 @@ static const double MU_UNCLIPPED = 2;
  * start, to the last of the similar problem. */
 static const double MU_FACTOR = 0.2, START_INCREASE = 10;
 
-/* Relative fall of the smallest gap, or of the smallest gradient (half of its squared norm), that
- * counts as progress. */
+/* Relative fall of the smallest gap that counts as progress. */
 static const double MIN_FALL = 1e-3;
 
 /* The symbols are those of newton.h; T is tau, Y0 is multiplier0 and Y is multiplier. */
@@ -108,7 +108,6 @@ struct smm_newton {
     double cg_passes;                  /* of the last step (newton_system.h); 0: factored */
     double length;                     /* of the last step */
     bool primal_found;                 /* update_primal has seen this S */
-    double last_gap;                   /* relative, after the last outer iteration */
 };
 
 int smm_newton_create(struct smm_newton **newton, const struct binary_rows *rows, size_t height,
@@ -203,10 +202,13 @@ static int threshold_M(struct smm_newton *newton, double t, double *nuclear_norm
  * of the scores cost much, and a larger W little. */
 static void update_primal(struct smm_newton *newton) {
     struct binary_fit *fit = newton->fit;
-    binary_scores(&newton->rows, newton->S, newton->trial_s);
+    const double *s = newton->tau > 0 ? newton->trial_s : newton->s;
+    if (newton->tau > 0) {
+        binary_scores(&newton->rows, newton->S, newton->trial_s);
+    }
     const struct binary_scale found = binary_best_scale(
-        newton->loss, newton->trial_s, newton->n, newton->squared_norm,
-        newton->tau * newton->nuclear_norm, fit->dual, newton->trial_alpha, newton->breakpoints);
+        newton->loss, s, newton->n, newton->squared_norm, newton->tau * newton->nuclear_norm,
+        fit->dual, newton->trial_alpha, newton->breakpoints);
     if (found.primal < fit->primal) {
         fit->primal = found.primal;
         fit->bias = found.bias;
@@ -320,7 +322,9 @@ static int derivative_at(void *context, double theta, double *derivative, struct
 /* Moves along the step to where the derivative is nearly 0. *moved = false if the step is no
  * descent direction. Does not move after the deadline. */
 static int search(struct smm_newton *newton, bool *moved, struct error *err) {
-    if (search_length(derivative_at, newton, newton->monitor, &newton->length, moved, err) < 0) {
+    double slope = array_dot(newton->gradient, newton->step, newton->cells);
+    if (search_length(derivative_at, newton, slope, newton->monitor, &newton->length, moved, err) <
+        0) {
         return -1;
     }
     if (newton->length > 0) {
@@ -363,20 +367,22 @@ static int start(struct smm_newton *newton, struct error *err) {
     if (binary_adjoint(&newton->rows, newton->signed_alpha, newton->M, err) < 0) {
         return -1;
     }
-    for (double c = 1; c > 1e-15; c *= 0.5) {
+    for (double c = 1; newton->tau > 0 && c > 1e-15; c *= 0.5) {
         if (threshold_M(newton, newton->tau / c, &nuclear_norm, &squared_norm, err) < 0) {
             return -1;
         }
         double dual = c * linear - 0.5 * c * c * squared_norm;
-        if (dual > best) {
-            best = dual;
-            share = c;
-        } else if (best > 0) {
+        if (dual <= best && best > 0) {
             break;
         }
+        best = fmax(best, dual);
+        share = c;
     }
     if (threshold_M(newton, 0, &nuclear_norm, &squared_norm, err) < 0) {
         return -1;
+    }
+    if (newton->tau == 0 && linear < squared_norm) {
+        share = linear / squared_norm;
     }
     newton->mu = newton->first_mu = MU_FACTOR * MU_UNCLIPPED / share;
     newton->rho = squared_norm > 0 ? fmax(RHO_FACTOR * newton->tau * nuclear_norm / linear, 1) : 1;
@@ -384,7 +390,7 @@ static int start(struct smm_newton *newton, struct error *err) {
         memcpy(newton->W, newton->initial_W, cells * sizeof *newton->W);
         memcpy(newton->alpha0, newton->initial_alpha, n * sizeof *newton->alpha0);
         binary_scores(&newton->rows, newton->W, newton->s);
-        newton->mu = START_INCREASE * newton->initial_mu;
+        newton->mu = fmin(START_INCREASE * newton->initial_mu, newton->first_mu);
         newton->initial_W = NULL;
     }
     set_margins(newton);
@@ -394,10 +400,11 @@ static int start(struct smm_newton *newton, struct error *err) {
 /* The factor of mu after an outer iteration of so many steps, at this relative gap. */
 static double mu_factor(const struct smm_newton *newton, int steps, double gap) {
     if (newton->cg_passes > 0) {
-        bool slow = gap > SLOW_GAP && gap > SLOW_RATIO * newton->last_gap &&
-                    newton->cg_passes <= MAX_PASSES;
+        double distance = newton->fit->primal - newton->fit->dual;
+        bool early = gap > EARLY_GAP && newton->cg_passes <= MAX_PASSES &&
+                     newton->half_squared_gradient <= EARLY_GRADIENT * distance;
         bool cheap = gap <= LARGE_GAP && newton->cg_passes <= CHEAP_PASSES;
-        return steps > 1 ? CG_MU_INCREASE : slow || cheap ? CG_MU_DECREASE : 1;
+        return steps > 1 ? CG_MU_INCREASE : early || cheap ? CG_MU_DECREASE : 1;
     }
     double factor = steps <= FAST_STEPS     ? MU_DECREASE
                     : steps <= MEDIUM_STEPS ? sqrt(MU_DECREASE)
@@ -410,7 +417,6 @@ static double mu_factor(const struct smm_newton *newton, int steps, double gap) 
 static void next_outer_iteration(struct smm_newton *newton, uint64_t outer, int steps) {
     double gap = gap_relative(newton->fit->primal, newton->fit->dual);
     double factor = mu_factor(newton, steps, gap);
-    newton->last_gap = gap;
     memcpy(newton->alpha0, newton->alpha, newton->n * sizeof *newton->alpha);
     memcpy(newton->multiplier0, newton->multiplier, newton->cells * sizeof *newton->multiplier0);
     newton->mu *= factor;
@@ -422,12 +428,20 @@ static void next_outer_iteration(struct smm_newton *newton, uint64_t outer, int 
     set_margins(newton);
 }
 
+/* Whether the problem is a single outer iteration: its function depends on no multipliers. */
+static bool is_single(const struct smm_newton *newton) {
+    return newton->loss->squared && newton->tau == 0;
+}
+
 /* Begins the next outer iteration, or the present one again, where that is due after so many steps
  * of the present one. *begun: whether it did. */
 static int begin_outer_iteration(struct smm_newton *newton, uint64_t *outer, int steps, bool moved,
                                  bool *begun, struct error *err) {
     double gap = newton->fit->primal - newton->fit->dual;
-    *begun = true;
+    *begun = !is_single(newton);
+    if (!*begun) {
+        return 0;
+    }
     if (newton->half_squared_gradient <= GRADIENT_FACTOR * gap &&
         (newton->length >= SHORT_STEP || !moved)) {
         next_outer_iteration(newton, (*outer)++, steps);
@@ -446,16 +460,12 @@ static int run(struct smm_newton *newton, double epsilon, struct error *err) {
     struct binary_fit *fit = newton->fit;
     uint64_t outer = 0;
     double best_gap = INFINITY;
-    double min_half_squared_gradient = INFINITY; /* of the present outer iteration */
     int steps = 0, stalled = 0;
     bool moved = true, begun;
     while (!gap_reached(fit->primal, fit->dual, epsilon)) {
         double gap = fit->primal - fit->dual;
-        bool better = gap < best_gap * (1 - MIN_FALL) ||
-                      newton->half_squared_gradient < min_half_squared_gradient * (1 - MIN_FALL);
-        stalled = better ? 0 : stalled + 1;
+        stalled = gap < best_gap * (1 - MIN_FALL) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
-        min_half_squared_gradient = fmin(min_half_squared_gradient, newton->half_squared_gradient);
         fit->iterations++;
         fit->reason = monitor_check(newton->monitor, fit->iterations, fit->primal, fit->dual);
         if (fit->reason) {
@@ -471,7 +481,6 @@ static int run(struct smm_newton *newton, double epsilon, struct error *err) {
         }
         if (begun) {
             steps = 0;
-            min_half_squared_gradient = INFINITY;
         }
         steps++;
         if (find_step(newton, err) < 0) {
@@ -490,7 +499,8 @@ static int run(struct smm_newton *newton, double epsilon, struct error *err) {
             return -1;
         }
         /* no descent direction: rounding, unless the outer iteration is at its minimum */
-        if (!moved && newton->half_squared_gradient > GRADIENT_FACTOR * gap) {
+        if (!moved &&
+            (is_single(newton) || newton->half_squared_gradient > GRADIENT_FACTOR * gap)) {
             fit->reason = STOP_ROUNDING;
             return 0;
         }
@@ -505,7 +515,6 @@ int smm_newton_solve(struct smm_newton *newton, const struct binary_loss *loss, 
     newton->tau = tau;
     newton->monitor = monitor;
     newton->fit = fit;
-    newton->last_gap = 1;
     if (tau > 0 && !newton->spectral.block &&
         smm_spectral_create(&newton->spectral, newton->height, newton->width, err) < 0) {
         return -1;

@@ -7,20 +7,20 @@
  *   u_i = 1 - y_i (<W, X_i> + b).
  *
  * These are proximal steps on the dual. Their fixed points solve the problem at any mu and rho, so
- * neither goes to its limit, and the systems stay well-conditioned. alpha = C clip(alpha0/C + u/mu,
- * 0, 1) is feasible and becomes the next alpha0; the next multipliers are Y = Y0 + rho (W - S). b
- * is minimised out. The Hessian is I plus terms of the rows with alpha strictly inside [0, C] and
- * of the singular values above T/rho (spectral.h). The squared hinge is smooth and has no alpha0 or
- * mu. A step costs one SVD and the system of newton_system.h. */
+ * neither must go to its limit, and the systems stay well-conditioned. alpha = C clip(alpha0/C +
+ * u/mu, 0, 1) is feasible and becomes the next alpha0; the next multipliers are Y = Y0 + rho (W -
+ * S). b is minimised out. The Hessian is I plus terms of the rows with alpha strictly inside [0,
+ * C] and of the singular values above T/rho (spectral.h). The squared hinge is smooth and has no
+ * alpha0 or mu. T = 0 is the binary SVM (binary.h): S = W and P = I, without Y and rho. A step
+ * costs a system (newton_system.h), a few passes over the rows and, for T > 0, a few SVDs. */
 #ifndef FAMILIES_SMM_SOLVER_NEWTON_H
 #define FAMILIES_SMM_SOLVER_NEWTON_H
 
 #include "common/base/error.h"
 #include "families/smm/solver/binary.h"
-#include "families/smm/solver/matrix_rows.h"
 #include "fit/monitor.h"
 
-#include <stdbool.h>
+#include <stddef.h>
 
 /* A solver for these rows, which are borrowed; each has the cells of a matrix (height, width), or
  * height = width = 0: the problems have no nuclear norm. */
@@ -32,8 +32,9 @@ void smm_newton_free(struct smm_newton *newton);
 /* The next solve starts from zero, as the first does. */
 void smm_newton_forget(struct smm_newton *newton);
 
-/* The next solve starts at W (d), the dual variables alpha (n) and this mu, which are borrowed
- * until then: the solution of a similar problem, and its smm_newton_mu. */
+/* The next solve starts at W (d), the dual variables alpha (n) and ten times this mu, but at most
+ * its own first one (mu and alpha: hinge only): the solution of a similar problem, and its
+ * smm_newton_mu. The arrays are borrowed until then. */
 void smm_newton_start(struct smm_newton *newton, const double *W, const double *alpha, double mu);
 
 /* The mu of the last solve's end. */

@@ -28,8 +28,8 @@ static const double BLAS = 20;
 
 static const size_t MAX_VALUES = (size_t)1 << 26; /* of cached rows, and of features */
 
-/* Relative residuals of conjugate gradients. The nuclear norm allows inexact steps: the second one
- * suffices as soon as the products cost as much as the passes that evaluate a point. */
+/* Relative residuals of conjugate gradients. Steps may be inexact: the second one suffices as soon
+ * as the products cost as much as the passes that evaluate a point. */
 static const double FORCING = 0.05, LOOSE_FORCING = 0.2, EVALUATION_PASSES = 2;
 
 /* A pass over quantised rows counts as so many over the rows. Its time is .4 of one; with that

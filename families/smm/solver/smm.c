@@ -36,7 +36,6 @@ struct smm {
     uint32_t *class;                   /* (n) number of its label */
     double *y, *cost;                  /* (n) of the present subproblem */
     double *s, *breaks;                /* (n), (2n) work */
-    double *M;                         /* (cells) work */
     struct smm_newton *newton;
     struct score_map map;
     struct certify *certify;
@@ -121,8 +120,7 @@ static int create_parts(struct smm *smm, const double *weight, const char *posit
     size_t n = smm->problem->n;
     smm->class = memory_array(n, sizeof *smm->class, "labels", err);
     smm->relative_cost = memory_array(n, 6 * sizeof *smm->relative_cost, "costs", err);
-    smm->M = memory_array(smm->cells, sizeof *smm->M, "a matrix", err);
-    if (!smm->class || !smm->relative_cost || !smm->M) {
+    if (!smm->class || !smm->relative_cost) {
         return -1;
     }
     smm->y = smm->relative_cost + n;
@@ -175,7 +173,6 @@ void smm_free(struct smm *smm) {
     labels_free(&smm->labels);
     free(smm->class);
     free(smm->relative_cost);
-    free(smm->M);
     free(smm);
 }
 

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Own gap of coordinate descent after a slice, below which it converges fast. */
+/* Gap after the first slice of coordinate descent, below which it converges fast. */
 static const double FAST_GAP = 0.2;
 
 /* A solve: the problem, the target, and the best iterate. */
@@ -154,7 +154,9 @@ static int run_descent(void *state, const struct monitor *monitor, struct error 
     }
     int status = top_descent_solve(algorithms->descent, solve->parameters->cost, solve->epsilon,
                                    monitor, &fit, err);
-    solve->is_fast = status == 0 && gap_relative(fit.primal, fit.dual) < FAST_GAP;
+    if (status == 0 && !solve->started) {
+        solve->is_fast = gap_relative(fit.primal, fit.dual) < FAST_GAP;
+    }
     return take(solve, &fit, status);
 }
 
@@ -344,7 +346,7 @@ static const struct policy_row rows[] = {
      .run = run_low_rank},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
      .when = "svm with the linear kernel, first; until its certificate fails by rounding",
-     .limit = "slices of 64 sweeps, doubled; all turns while its own gap is below .2",
+     .limit = "slices of 64 sweeps, doubled; all turns if the first leaves a gap below .2",
      .then = "cutting planes take turns with it",
      .applies = descent_applies,
      .run = run_descent,
