@@ -559,3 +559,20 @@ EOC
     run -2 svm-smm-train -q --positive third three.svm model
     assert_output 'svm-smm-train: option --positive is for two labels, and there are 3: try --help'
 }
+
+# Labels at random: for many classes the best W of rank 1 is 0, or nearly so.
+@test "smm: lowrank continues from W = 0 along the gradient" {
+    for seed in 150461 205894 221732 277165 388031; do
+        awk -v seed=$seed 'function uniform() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }
+            BEGIN {
+                print "# matrix 2 3"
+                for (i = 0; i < 60; i++) {
+                    line = int(3 * uniform())
+                    for (j = 1; j <= 6; j++) { line = line " " j ":" sprintf("%.4f", 4 * uniform() - 2) }
+                    print line
+                }
+            }' >random.svm
+        svm-smm-train -q --force --strict -k 1 random.svm model
+        within "$(header stationarity model)" 0 1e-3
+    done
+}

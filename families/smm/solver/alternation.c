@@ -110,6 +110,37 @@ static int set_product(const struct smm_lowrank *problem, const double *L, const
                        point->s, point->Vt, err);
 }
 
+/* Gives the point W = 0 the factors of steepest descent: the leading singular vectors of the
+ * gradient, sum_i y_i alpha_i X_i. Those of W itself are arbitrary, and no factor might improve. */
+static int set_zero(const struct smm_lowrank *problem, struct smm_point *point, struct error *err) {
+    const struct smm_matrices *matrices = problem->matrices;
+    const struct binary_rows rows = binary_rows_of(matrices);
+    size_t n = matrices->n, height = matrices->height, width = matrices->width;
+    size_t r = problem->rank, k = height < width ? height : width;
+    double *M =
+        memory_array(height * width + n + k * (height + width + 1), sizeof *M, "a matrix", err);
+    if (!M) {
+        return -1;
+    }
+    double *signed_alpha = M + height * width, *U = signed_alpha + n, *s = U + height * k;
+    double *Vt = s + k;
+    for (size_t i = 0; i < n; i++) {
+        signed_alpha[i] = problem->loss->y[i] * point->alpha[i];
+    }
+    int status = binary_adjoint(&rows, signed_alpha, M, err) < 0
+                     ? -1
+                     : svd_thin(M, height, width, U, s, Vt, err);
+    for (size_t a = 0; status == 0 && a < height; a++) {
+        memcpy(point->U + a * r, U + a * k, r * sizeof *U);
+    }
+    if (status == 0) {
+        memcpy(point->Vt, Vt, r * width * sizeof *Vt);
+        memset(point->s, 0, r * sizeof *s);
+    }
+    free(M);
+    return status;
+}
+
 /* Computes the best U for the point's V if `right`, else the best V for its U, by an SVM on the
  * rows projected by the other factor. Replaces the point if that is better. */
 static int improve_factor(const struct smm_lowrank *problem, bool right, struct smm_point *point,
@@ -135,8 +166,9 @@ static int improve_factor(const struct smm_lowrank *problem, bool right, struct 
         if (status == 0 && fit.primal < point->objective) {
             point->objective = fit.primal;
             point->bias = fit.bias;
-            status = right ? set_product(problem, w, point->Vt, r, point, err)
-                           : set_product(problem, point->U, w, r, point, err);
+            status = array_dot(w, w, d) == 0 ? set_zero(problem, point, err)
+                     : right                 ? set_product(problem, w, point->Vt, r, point, err)
+                                             : set_product(problem, point->U, w, r, point, err);
         }
     }
     free(F);

@@ -175,7 +175,7 @@ static void check_bias(void) {
 }
 
 /* A fit of the sample from zero, or from the point `start` and this mu, with its own arrays. */
-static struct binary_fit fit_from(const struct sample *sample, bool squared,
+static struct binary_fit fit_from(const struct sample *sample, bool squared, double epsilon,
                                   const struct binary_fit *start, double *mu) {
     struct binary_rows rows = {.n = sample->n, .d = sample->d, .z = sample->z};
     struct binary_loss loss = {.y = sample->y, .cost = sample->cost, .squared = squared};
@@ -186,11 +186,11 @@ static struct binary_fit fit_from(const struct sample *sample, bool squared,
     if (start) {
         smm_newton_start(newton, start->w, start->alpha, *mu);
     }
-    MUST(smm_newton_solve(newton, &loss, 0, 1e-6, NULL, &fit, &err));
+    MUST(smm_newton_solve(newton, &loss, 0, epsilon, NULL, &fit, &err));
     CHECK(fit.converged, "gap %g", (fit.primal - fit.dual) / fit.primal);
     *mu = smm_newton_mu(newton);
     struct binary_fit again = fit;
-    MUST(smm_newton_solve(newton, &loss, 0, 1e-6, NULL, &again, &err));
+    MUST(smm_newton_solve(newton, &loss, 0, epsilon, NULL, &again, &err));
     CHECK(again.converged && again.iterations <= fit.iterations + 1, "%lu steps more",
           (unsigned long)(again.iterations - fit.iterations));
     smm_newton_free(newton);
@@ -201,12 +201,12 @@ static void check_warm(void) {
     for (int squared = 0; squared < 2; squared++) {
         struct sample sample = draw(200, 20, false, 5);
         double mu;
-        struct binary_fit first = fit_from(&sample, squared, NULL, &mu);
+        struct binary_fit first = fit_from(&sample, squared, 1e-6, NULL, &mu);
         for (size_t i = 0; i < sample.n; i++) {
             sample.cost[i] *= 1 + 1e-5 * (double)(i % 3);
         }
-        struct binary_fit warm = fit_from(&sample, squared, &first, &mu);
-        struct binary_fit cold = fit_from(&sample, squared, NULL, &mu);
+        struct binary_fit warm = fit_from(&sample, squared, 1e-6, &first, &mu);
+        struct binary_fit cold = fit_from(&sample, squared, 1e-6, NULL, &mu);
         CHECK(warm.iterations < cold.iterations, "%lu steps warm, %lu cold",
               (unsigned long)warm.iterations, (unsigned long)cold.iterations);
         CHECK(fabs(warm.primal - cold.primal) <= 2e-6 * cold.primal, "other optimum");
@@ -217,24 +217,15 @@ static void check_warm(void) {
 /* Rows and features above the limits of the factored systems: conjugate gradients. */
 static void check_conjugate(void) {
     struct sample sample = draw(3100, 3050, false, 9);
-    struct data data = as_data(&sample, false);
-    struct binary_rows rows = {.n = sample.n, .d = sample.d, .data = &data};
     for (size_t i = 0; i < sample.n; i++) {
         sample.cost[i] = 0.01;
     }
-    struct binary_loss loss = {.y = sample.y, .cost = sample.cost};
-    struct smm_newton *newton;
-    struct binary_fit fit = {
-        .w = check_numbers(sample.d), .alpha = check_numbers(sample.n), .primal = INFINITY};
-    MUST(smm_newton_create(&newton, &rows, 0, 0, &err));
-    MUST(smm_newton_solve(newton, &loss, 0, 1e-3, NULL, &fit, &err));
-    CHECK(fit.converged, "gap %g", (fit.primal - fit.dual) / fit.primal);
+    double mu;
+    struct binary_fit fit = fit_from(&sample, false, 1e-3, NULL, &mu);
     double primal = primal_value(&sample, fit.w, fit.bias, 1, false);
     double dual = dual_value(&sample, fit.alpha, 1, false);
     CHECK(fabs(primal - fit.primal) <= 1e-9 * primal && fabs(dual - fit.dual) <= 1e-9 * primal,
           "bounds %.12g %.12g, are %.12g %.12g", fit.primal, fit.dual, primal, dual);
-    smm_newton_free(newton);
-    data_free(&data);
     printf("ok: many rows with many features\n");
 }
 
