@@ -611,11 +611,12 @@ static double feature_work(const struct forming *forming) {
     return forming->spectral || cells > MAX_CELLS ? INFINITY : cells * cells * (m / 2 + cells / 6);
 }
 
-/* Number of conjugate-gradient steps that cost as much as so many products, or the most allowed. */
+/* Number of conjugate-gradient steps that cost as much as so many products, or the most allowed:
+ * always if no row is curved, since one step suffices then. */
 static double equivalent_cg_steps(const struct forming *forming, double products) {
-    double m = fmax((double)forming->curved.m, 1), cells = (double)forming->system->cells;
+    double m = (double)forming->curved.m, cells = (double)forming->system->cells;
     double pass = forming->system->exact ? 1 : QUANTISED_PASS;
-    return fmin(products / BLAS / (2 * m * cells * pass), MAX_CG_STEPS);
+    return m > 0 ? fmin(products / BLAS / (2 * m * cells * pass), MAX_CG_STEPS) : MAX_CG_STEPS;
 }
 
 /* *solved as of solve_formed. */

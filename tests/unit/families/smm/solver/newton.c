@@ -5,8 +5,6 @@
 #include "families/smm/solver/spectral.h"
 #include "tests/unit/compute.h"
 
-#include <string.h>
-
 enum { MAX_CELLS = 64, BAND = 250, ROWS = 510 };
 
 static const double RHO = 3, THRESHOLD = 0.9;

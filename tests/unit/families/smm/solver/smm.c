@@ -9,7 +9,6 @@
 #include "tests/unit/compute.h"
 
 #include <math.h>
-#include <string.h>
 
 static void fill(double *x, size_t n, struct random *random) {
     for (size_t j = 0; j < n; j++) {
