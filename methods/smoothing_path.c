@@ -75,8 +75,9 @@ static int correct(struct huber_path *path, struct error *err) {
 int huber_path_run(struct huber_path *path, struct error *err) {
     const struct huber_schedule *schedule = path->schedule;
     double factor = schedule->default_factor; /* of mu for the next predictor step */
-    double best_gap = INFINITY, min_mu = INFINITY, best_residual = INFINITY;
+    double best_gap = INFINITY, best_residual = INFINITY;
     int stalled = 0;
+    bool smooth = false;
     path->reason = STOP_REACHED;
     if (evaluate(path, err) < 0) {
         return -1;
@@ -88,15 +89,14 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         if (path->reason) {
             return 0;
         }
-        bool new_min = path->mu < min_mu;
         bool residual_fell = path->point.residual < best_residual * (1 - MIN_RESIDUAL_FALL);
         stalled = residual_fell || gap < best_gap * (1 - MIN_GAP_FALL) ? 0 : stalled + 1;
-        best_residual = residual_fell || new_min ? path->point.residual : best_residual;
+        /* `smooth` is that of the last iteration, which has lowered mu */
+        best_residual = residual_fell || smooth ? path->point.residual : best_residual;
         best_gap = fmin(best_gap, gap);
-        min_mu = fmin(min_mu, path->mu);
-        bool smooth = path->piecewise_linear &&
-                      path->point.residual <
-                          schedule->predictor_residual * (path->point.primal - path->point.dual);
+        smooth = path->piecewise_linear &&
+                 path->point.residual <
+                     schedule->predictor_residual * (path->point.primal - path->point.dual);
         if (stalled >= schedule->patience || (smooth && path->mu <= schedule->min_mu)) {
             path->reason = STOP_ROUNDING;
             return 0;

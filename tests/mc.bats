@@ -869,3 +869,13 @@ decades() {
     printf '%s 1:%s\n' 1 -2.79 2 2.3e8 3 1.81 4 -.94 4 .73 4 -.357 4 -1 1 .899 2 1.15 4 2e8 >adm.svm
     timeout 60 svm-mc-train -q -s adm -t polynomial -d 4 -r 1e-8 -c 100 adm.svm m
 }
+
+# 80 sweeps and more would take several times as long as the few Newton steps.
+@test "mc: linear coordinate descent hands over once it foresees more work than Newton's method" {
+    "$bin/datasets/generate" mc --rows 4000 --classes 4 --features 8 --output tall
+    svm-mc-train -q -c 100 --strict tall model
+    [[ $(header solver model) == *newton* ]]
+    within "$(header iterations model)" 1 60
+    svm-mc-train -q --force -c 1 --strict tall model # ends before
+    assert_equal "$(header solver model)" coordinate-descent
+}

@@ -932,6 +932,14 @@ END
     done
 }
 
+# Cutting planes soon have a gap below .2; coordinate descent alone needs the interior-point method after it.
+# bats test_tags=long
+@test "top: in svm the gap of cutting planes does not give coordinate descent their turns" {
+    real top/mnist8.train.svm.gz
+    svm-top-train -q -s svm -c 10 --strict "$data/top/mnist8.train.svm.gz" model
+    assert_equal "$(header solver model)" 'coordinate-descent cutting-planes'
+}
+
 # bats test_tags=long
 @test "top: svm does not find the top of the generated set" {
     generate top --rows 2000 --output a.svm

@@ -47,6 +47,7 @@ enum {
     }
 #endif
 
+/* `product` and `minimum` of struct vector_float and vector_double (vector.h). */
 VECTOR_PANELS(product, , (value)*slot[k])
 
 VECTOR_PANELS(minimum, NAME(lanes) values = value - zero, MINIMUM(slot[k], values))

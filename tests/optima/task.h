@@ -81,11 +81,12 @@ real *task_equation(struct task *task);
 bool rank_task(struct task *task);
 bool top_task(struct task *task);
 bool mc_task(struct task *task);
+bool ml_task(struct task *task);
+/* number: the label that is +1 against the rest, of more than two labels. */
+bool smm_task(struct task *task, size_t number);
+
 /* mc: the dual variable of row i and class c; m if the loss has no such term. */
 size_t mc_variable(const struct task *task, size_t i, size_t c);
-
-bool ml_task(struct task *task);
-bool smm_task(struct task *task, size_t number);
 
 /* smm with the nuclear norm. smm_norms: 1/2 |W|^2 + T |W|_* of W (features). smm_lowered: W = the
  * matrix of the dual point a with its singular values soft-thresholded by T. */

@@ -3,6 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "common/linear_algebra/svd.h"
 #include "families/smm/solver/newton.h"
 
@@ -76,17 +77,15 @@ int smm_point_matrix(const struct smm_point *point, const struct smm_matrices *m
  * become those of the solution; or from zero if start is NULL. fit->w is the caller's (d). */
 static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, const double *start,
                  struct smm_point *point, struct binary_fit *fit, struct error *err) {
-    size_t n = problem->matrices->n;
-    const struct binary_rows rows = {.n = n,
+    const struct binary_rows rows = {.n = problem->matrices->n,
                                      .d = d,
                                      .z = Z,
                                      .threads = problem->matrices->threads,
                                      .cluster = problem->matrices->cluster};
     struct smm_newton *newton;
-    double *w = fit->w, *alpha = memory_zeros(n, sizeof *alpha, "dual variables", err);
-    *fit = (struct binary_fit){.w = w, .alpha = alpha, .primal = INFINITY};
-    if (!alpha || smm_newton_create(&newton, &rows, 0, 0, err) < 0) {
-        free(alpha);
+    *fit = (struct binary_fit){
+        .w = fit->w, .alpha = point->alpha, .primal = INFINITY, .dual = -INFINITY};
+    if (smm_newton_create(&newton, &rows, 0, 0, err) < 0) {
         return -1;
     }
     if (start) {
@@ -95,10 +94,8 @@ static int solve(const struct smm_lowrank *problem, const double *Z, size_t d, c
     const struct monitor inner = monitor_deadline_only(problem->monitor);
     int status =
         smm_newton_solve(newton, problem->loss, 0, INNER * problem->epsilon, &inner, fit, err);
-    memcpy(point->alpha, alpha, n * sizeof *alpha);
     point->mu = smm_newton_mu(newton);
     smm_newton_free(newton);
-    free(alpha);
     return status;
 }
 
@@ -116,7 +113,7 @@ static int set_zero(const struct smm_lowrank *problem, struct smm_point *point, 
     const struct smm_matrices *matrices = problem->matrices;
     const struct binary_rows rows = binary_rows_of(matrices);
     size_t n = matrices->n, height = matrices->height, width = matrices->width;
-    size_t r = problem->rank, k = height < width ? height : width;
+    size_t r = problem->rank, k = smaller(height, width);
     double *M =
         memory_array(height * width + n + k * (height + width + 1), sizeof *M, "a matrix", err);
     if (!M) {
@@ -219,13 +216,15 @@ static int try_length(struct joint *joint, double t, double target, struct error
     return trial->objective < target ? 0 : improve_factor(problem, true, trial, err);
 }
 
-/* Takes the longest of the steps 1, 1/2, 1/4 ... with a sufficient decrease. */
+/* Takes the longest of the steps 1, 1/2, 1/4 ... with a sufficient decrease; none after the
+ * deadline. */
 static int search(struct joint *joint, double foreseen, struct smm_point *point, bool *moved,
                   struct error *err) {
     const struct smm_matrices *matrices = joint->problem->matrices;
     size_t total = joint->problem->rank * (matrices->height + matrices->width + 1);
     *moved = false;
-    for (double t = 1; t >= MIN_LENGTH; t *= 0.5) {
+    for (double t = 1; t >= MIN_LENGTH && !monitor_past_deadline(joint->problem->monitor);
+         t *= 0.5) {
         double target = point->objective - SUFFICIENT_DECREASE * t * foreseen;
         if (try_length(joint, t, target, err) < 0) {
             return -1;

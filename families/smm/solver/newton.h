@@ -42,8 +42,9 @@ double smm_newton_mu(const struct smm_newton *newton);
 
 /* Solves to a relative gap of epsilon. Unless a start is given, it continues from the last solve,
  * which must have been of the same loss and tau. All processes. fit, whose w and alpha are the
- * caller's arrays, comes with a dual point and gets the best W and alpha, each with its bound;
- * fit->reason is 0 if epsilon is reached. Fails if memory runs out, or if scores overflow. */
+ * caller's arrays, comes with a dual point, or -INFINITY for its bound, and gets the best W and
+ * alpha, each with its bound; fit->reason is 0 if epsilon is reached. Fails if memory runs out, or
+ * if scores overflow. */
 int smm_newton_solve(struct smm_newton *newton, const struct binary_loss *loss, double tau,
                      double epsilon, const struct monitor *monitor, struct binary_fit *fit,
                      struct error *err);

@@ -39,11 +39,10 @@ void newton_system_free(struct newton_system *system);
 void newton_system_release(struct newton_system *system);
 
 /* Computes in step (cells) the p for the gradient g (cells), the P of spectral (NULL: I), and the
- * curved rows row[0..m) of this process, ascending, with their d; scores (n): X p of
- * the rows of this process. *cg_passes: products of conjugate
- * gradients with the curved rows, in units of a pass over all rows; 0 if the matrix was factored.
- * If the deadline of the monitor passes, step has the conjugate-gradient iterate of that time.
- * Fails if memory runs out. */
+ * curved rows row[0..m) of this process, ascending, with their d; scores (n): X p of the rows of
+ * this process. *cg_passes: products of conjugate gradients with the curved rows, in units of a
+ * pass over all rows; 0 if the matrix was factored. If the deadline of the monitor passes, step has
+ * the conjugate-gradient iterate of that time. Fails if memory runs out. */
 int newton_system_solve(struct newton_system *system, struct smm_spectral *spectral,
                         const uint32_t *row, size_t m, const double *d, const double *gradient,
                         double *step, double *scores, double *cg_passes,

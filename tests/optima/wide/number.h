@@ -16,6 +16,7 @@ typedef struct number {
     int kind; /* MPFR's, with the sign; all zeros is NaN, so no number is left uninitialised */
 } num;
 
+/* Operations, rounded to NUMBER_BITS bits. n_of is exact. */
 num n_of(long double value);
 num n_add(num a, num b);
 num n_subtract(num a, num b);
