@@ -1,4 +1,4 @@
-/* Parsing of decimal digits, eight bytes at a time in a 64-bit word, without branches on the text.
+/* Decimal digits, eight bytes at a time in a 64-bit word, without branches on the text.
  *
  * digits_load returns a word whose lowest byte is the first character, with '0' subtracted from
  * each byte (so that digits are 0 to 9); digits_count is the number of leading digits, and
@@ -56,6 +56,20 @@ static inline uint64_t digits_some(uint64_t word, unsigned n) {
     return ((word & pairs) * (100 + (UINT64_C(1000000) << 32)) +
             (word >> 16 & pairs) * (1 + (UINT64_C(10000) << 32))) >>
            32;
+}
+
+/* Writes the eight digits of value < 10^8, leading zeros too: the inverse of digits_value. */
+static inline void digits_store(char *text, uint32_t value) {
+    uint64_t word = value / 10000 | (uint64_t)(value % 10000) << 32;
+    /* quotients by 100 and by 10 of numbers so small are products and shifts */
+    uint64_t quotient = (word * 5243) >> 19 & UINT64_C(0x0000007f0000007f);
+    word = quotient | (word - quotient * 100) << 16;
+    quotient = (word * 103) >> 10 & UINT64_C(0x000f000f000f000f);
+    word = (quotient | (word - quotient * 10) << 8) | UINT64_C(0x3030303030303030);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    memcpy(text, &word, sizeof word);
 }
 
 /* 10^n for n of 0 to 19. */

@@ -409,16 +409,23 @@ static uint64_t shortest(uint64_t c, int q, bool near, int *exponent) {
 
 /* Writes [-]digits 10^exponent, digits > 0: as it is where zeros are few, else with an exponent. */
 static size_t write_decimal(bool negative, uint64_t digits, int exponent, char *text) {
-    char buffer[20]; /* of digits, from the end */
-    size_t n = 0;
-    while (digits % 10 == 0) {
-        digits /= 10;
+    enum { WORD = 100000000, MAX_WORDS = 3 };
+    char buffer[8 * MAX_WORDS];
+    size_t words = 0;
+    do {
+        words++;
+        digits_store(buffer + sizeof buffer - 8 * words, (uint32_t)(digits % WORD));
+        digits /= WORD;
+    } while (digits > 0);
+    const char *digit = buffer + sizeof buffer - 8 * words, *end = buffer + sizeof buffer;
+    while (*digit == '0') {
+        digit++;
+    }
+    while (end[-1] == '0') {
+        end--;
         exponent++;
     }
-    for (; digits > 0; digits /= 10) {
-        buffer[sizeof buffer - ++n] = (char)('0' + digits % 10);
-    }
-    const char *digit = buffer + sizeof buffer - n;
+    size_t n = (size_t)(end - digit);
     int point = (int)n + exponent; /* number of digits before the point */
     char *out = text;
     if (negative) {

@@ -14,7 +14,8 @@ static void put_float(struct output *out, float value) {
 }
 
 static void put_index(struct output *out, uint32_t index) {
-    output_format(out, "%" PRIu64 ":", index + (uint64_t)1);
+    output_number(out, (double)index + 1);
+    output_write(out, ":", 1);
 }
 
 static void put_line(struct output *out, const char *key, const char *value) {
