@@ -92,17 +92,6 @@ void admm_free(struct admm *admm) {
 
 /* ---- the matrix ---- */
 
-int admm_fill(struct admm *admm, const struct gram *gram, const uint32_t *rows, struct error *err) {
-    size_t n = admm->problem.n;
-    uint32_t *index = memory_array(n, sizeof *index, "rows", err);
-    for (size_t i = 0; index && i < n; i++) {
-        index[i] = rows ? rows[i] : (uint32_t)i;
-    }
-    int status = index ? gram_block_exact(gram, index, n, index, n, admm->K, err) : -1;
-    free(index);
-    return status;
-}
-
 int admm_fill_surrogate(struct admm *admm, const struct gram *gram, const uint32_t *rows,
                         const double *diagonal, struct error *err) {
     const struct admm_problem *problem = &admm->problem;

@@ -64,17 +64,13 @@ struct admm {
  * fit into memory, with cache_bytes for the kernel matrix. */
 bool admm_fits(size_t n, size_t k, const struct low_rank_goal *low, size_t cache_bytes);
 
-/* Allocates the solver with Z = W = 0. The caller then fills the upper half of K (n, n), by
- * admm_fill or itself, or the surrogate by admm_fill_surrogate, and ends with
- * admm_free. */
+/* Allocates the solver with Z = W = 0. The caller then fills the upper half of K (n, n), or the
+ * surrogate by admm_fill_surrogate, and ends with admm_free. */
 int admm_create(struct admm *admm, const struct admm_problem *problem, struct error *err);
 void admm_free(struct admm *admm);
 
-/* K = the kernel matrix at rows (n) of gram, NULL: at its first n, in double even if gram stores
- * floats. The scores then agree with those of the certificate. */
-int admm_fill(struct admm *admm, const struct gram *gram, const uint32_t *rows, struct error *err);
-
-/* The same for the surrogate; diagonal (n) is that of the kernel matrix. */
+/* Makes the surrogate of the kernel matrix at rows (n) of gram, NULL: at its first n; diagonal (n)
+ * is that of the matrix. */
 int admm_fill_surrogate(struct admm *admm, const struct gram *gram, const uint32_t *rows,
                         const double *diagonal, struct error *err);
 

@@ -76,25 +76,19 @@ static bool uses_dd(const struct matrix *matrix, bool rows) {
            (norm_bound > FAR ? MAX_WORK_FAR : MAX_WORK);
 }
 
-/* Fills K in double, by the map's scores of unit coefficients or the products of rows. */
-static int fill_matrix(const struct matrix *matrix, struct error *err) {
-    size_t n = matrix->map->n, d = matrix->map->dimension;
-    double *X = memory_zeros(n, d * sizeof *X, "features", err);
-    if (!X) {
-        return -1;
+/* Fills K in double: the problem's matrix, or that of a map whose scores are not those of rows, by
+ * the scores of unit coefficients. */
+static int fill_matrix(const struct matrix *matrix, bool rows, struct error *err) {
+    size_t n = matrix->map->n;
+    if (rows) {
+        return problem_matrix(matrix->problem, NULL, n, matrix->K, err);
     }
-    int status = 0;
-    if (matrix->map->primal) {
-        fill_rows(matrix->problem, n, d, X);
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)d, 1, X, (int)d,
-                    X, (int)d, 0, matrix->K, (int)n);
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            X[i * n + i] = 1;
-        }
-        status = matrix->map->exact(matrix->map, X, n, matrix->K, err);
+    double *unit = memory_zeros(n, n * sizeof *unit, "a kernel matrix", err);
+    for (size_t i = 0; unit && i < n; i++) {
+        unit[i * n + i] = 1;
     }
-    free(X);
+    int status = unit ? matrix->map->exact(matrix->map, unit, n, matrix->K, err) : -1;
+    free(unit);
     return status;
 }
 
@@ -245,7 +239,7 @@ static int factor_matrix(struct row_features *features, struct matrix *matrix, b
     matrix->rest = matrix->K + n * n;
     matrix->unit = matrix->rest + n * n;
     matrix->least = matrix->unit + n;
-    int status = pool && matrix->A && features->pivot ? fill_matrix(matrix, err) : -1;
+    int status = pool && matrix->A && features->pivot ? fill_matrix(matrix, rows, err) : -1;
     if (status == 0 && uses_dd(matrix, rows)) {
         status = fill_rest(matrix, err);
     }

@@ -35,6 +35,12 @@ struct problem {
                      to every row; 0: none, or the solver adds it itself */
 };
 
+/* K (n, n) = the kernel matrix at rows[0..n) of the problem's rows (NULL: its first n), with the
+ * square of the constant feature; in double even if the Gram matrix stores floats. Returns -1 with
+ * err set when memory is short. */
+int problem_matrix(const struct problem *problem, const uint32_t *rows, size_t n, double *K,
+                   struct error *err);
+
 /* One coefficient of a product of two training rows (pair features): value of rows u < v. */
 struct pair_coefficient {
     uint32_t u, v;

@@ -478,7 +478,7 @@ int mc_kernel_admm(struct mc_kernel_descent *descent, const struct mc_goal *goal
     const struct problem *problem = descent->task->problem;
     int status = mc_admm_create(&admm, descent, NULL, err) < 0
                      ? -1
-                     : admm_fill(&admm.method, problem->gram, problem->rows, err);
+                     : problem_matrix(problem, NULL, admm.method.problem.n, admm.method.K, err);
     if (status == 0 && mc_admm_start(&admm) == 0) {
         admm.active_set = goal->active_set;
         status = mc_fit_tighten(solve, &admm, goal, monitor, fit, err);

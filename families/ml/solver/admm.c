@@ -6,7 +6,6 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
-#include "families/ml/solver/kernel_products.h"
 #include "fit/work.h"
 #include "methods/admm.h"
 
@@ -66,26 +65,6 @@ double ml_admm_work(const struct problem *problem, const struct ml_rows *rows) {
 
 /* ---- creation ---- */
 
-static int fill_matrix(struct ml_admm *admm, struct error *err) {
-    const struct problem *problem = admm->problem;
-    size_t n = admm->n;
-    double *K = admm->method.K;
-    if (!problem->gram) {
-        if (ml_products(problem, admm->rows, K, err) < 0) {
-            return -1;
-        }
-        cholesky_mirror(K, n, CHOLESKY_FROM_LOWER);
-        return 0;
-    }
-    uint32_t *index = memory_array(n, sizeof *index, "rows", err);
-    for (size_t i = 0; index && i < n; i++) {
-        index[i] = (uint32_t)ml_products_row(problem, admm->rows, i);
-    }
-    int status = index ? admm_fill(&admm->method, problem->gram, index, err) : -1;
-    free(index);
-    return status;
-}
-
 /* The row's block. */
 static struct ml_block block_of(const struct ml_admm *admm, size_t i) {
     return ml_rows_block(admm->rows, i, admm->loss, admm->cost);
@@ -136,7 +115,7 @@ static int begin(struct ml_admm *admm, const struct ml_admm_start *start, bool *
                  struct error *err) {
     struct admm *method = &admm->method;
     size_t n = admm->n, q = admm->q;
-    if (fill_matrix(admm, err) < 0) {
+    if (problem_matrix(admm->problem, admm->rows->row, n, method->K, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {

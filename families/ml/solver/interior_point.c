@@ -6,7 +6,6 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
-#include "families/ml/solver/kernel_products.h"
 #include "fit/work.h"
 #include "methods/interior_point.h"
 
@@ -119,7 +118,7 @@ static int factor_products(struct ml_interior *ml, bool *possible, struct error 
     size_t n = ml->n, rank = 0;
     double *K = memory_zeros(n, 2 * n * sizeof(double), "a kernel matrix", err);
     uint32_t *pivot = memory_array(n, sizeof *pivot, "a factor", err);
-    int status = K && pivot ? ml_products(ml->problem, ml->rows, K, err) : -1;
+    int status = K && pivot ? problem_matrix(ml->problem, ml->rows->row, n, K, err) : -1;
     if (status == 0) {
         double *L = K + n * n;
         memcpy(L, K, n * n * sizeof *L);
@@ -147,7 +146,7 @@ static int create_features(struct ml_interior *ml, bool *possible, struct error 
         ml->m = d + (ml->bias > 0);
         ml->F = memory_array(ml->n, ml->m * sizeof(double), "features", err);
         for (size_t i = 0; ml->F && i < ml->n; i++) {
-            data_row_dense(ml->problem->data, ml_products_row(ml->problem, ml->rows, i), d,
+            data_row_dense(ml->problem->data, ml_rows_index(ml->rows, ml->problem, i), d,
                            ml->F + i * ml->m);
         }
     } else if (factor_products(ml, possible, err) < 0) {

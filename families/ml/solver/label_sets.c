@@ -101,6 +101,11 @@ void ml_rows_free(struct ml_rows *rows) {
     *rows = (struct ml_rows){0};
 }
 
+size_t ml_rows_index(const struct ml_rows *rows, const struct problem *problem, size_t i) {
+    uint32_t row = rows->row[i];
+    return problem->rows ? problem->rows[row] : row;
+}
+
 struct ml_block ml_rows_block(const struct ml_rows *rows, size_t i, enum ml_loss loss,
                               double cost) {
     uint64_t first = rows->start[rows->row[i]];

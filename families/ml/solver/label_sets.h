@@ -31,6 +31,9 @@ struct ml_rows {
 int ml_rows_create(struct ml_rows *rows, const struct problem *problem, struct error *err);
 void ml_rows_free(struct ml_rows *rows);
 
+/* The number of the i-th row with a loss in the data, or in the Gram matrix. */
+size_t ml_rows_index(const struct ml_rows *rows, const struct problem *problem, size_t i);
+
 /* Block of the i-th row with a loss, with lambda = cost times its weight / (|Y| (q - |Y|)). */
 struct ml_block ml_rows_block(const struct ml_rows *rows, size_t i, enum ml_loss loss, double cost);
 

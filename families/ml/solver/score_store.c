@@ -8,7 +8,6 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/kernel/gram.h"
-#include "families/ml/solver/kernel_products.h"
 #include "fit/work.h"
 
 #include <cblas.h>
@@ -159,7 +158,7 @@ int ml_store_create(struct ml_store *store, const struct problem *problem,
     store->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "rows", err);
     int status = store->block ? 0 : -1;
     for (size_t i = 0; status == 0 && i < rows->n; i++) {
-        store->index[i] = (uint32_t)ml_products_row(problem, rows, i);
+        store->index[i] = (uint32_t)ml_rows_index(rows, problem, i);
     }
     if (status == 0) {
         status = (problem->gram ? create_kernel : create_linear)(store, err);

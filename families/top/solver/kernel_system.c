@@ -78,47 +78,6 @@ size_t top_system_max_rows(const struct problem *problem) {
 
 /* ---- creation ---- */
 
-/* Fills the lower half of K for a problem without gram. */
-static int fill_linear(struct top_system *system, struct error *err) {
-    static const struct kernel linear = {.type = KERNEL_LINEAR};
-    const struct data *data = system->problem->data;
-    size_t m = system->m;
-    struct data part = {0};
-    struct kernel_rows rows = {0};
-    struct kernel_scratch *scratch = NULL;
-    int status = data_subset(data, system->rows, m, &part, err);
-    if (status == 0) {
-        status = kernel_rows_create(&rows, &linear, &part, err);
-    }
-    if (status == 0) {
-        status = kernel_scratch_create(&scratch, err);
-    }
-    for (size_t i = 0; i < m && status == 0; i += BLOCK) {
-        size_t height = smaller(BLOCK, m - i);
-        status = kernel_block_double(&rows, i, height, &rows, 0, i + height, system->K + i * m, m,
-                                     scratch, err);
-    }
-    kernel_scratch_free(scratch);
-    kernel_rows_free(&rows);
-    data_free(&part);
-    return status;
-}
-
-static int fill_gram(struct top_system *system, struct error *err) {
-    const struct problem *problem = system->problem;
-    size_t m = system->m;
-    uint32_t *rows = memory_array(m, sizeof *rows, "rows", err);
-    if (!rows) {
-        return -1;
-    }
-    for (size_t i = 0; i < m; i++) {
-        rows[i] = problem->rows ? problem->rows[system->rows[i]] : system->rows[i];
-    }
-    int status = gram_block_exact(problem->gram, rows, m, rows, m, system->K, err);
-    free(rows);
-    return status;
-}
-
 /* Centres K: K_ij - k_i - k_j + c'k, k = K c. */
 static int centre_matrix(struct top_system *system, const double *centre, struct error *err) {
     const struct score_map *map = system->map;
@@ -140,15 +99,8 @@ static int centre_matrix(struct top_system *system, const double *centre, struct
 static int fill_matrix(struct top_system *system, const double *centre, struct error *err) {
     size_t m = system->m;
     system->K = memory_array(m, m * sizeof *system->K, "a kernel matrix", err);
-    if (!system->K ||
-        (system->problem->gram ? fill_gram(system, err) : fill_linear(system, err)) < 0) {
+    if (!system->K || problem_matrix(system->problem, system->rows, m, system->K, err) < 0) {
         return -1;
-    }
-    double square = system->problem->constant * system->problem->constant;
-    for (size_t i = 0; square > 0 && i < m; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            system->K[i * m + j] += square;
-        }
     }
     if (centre && centre_matrix(system, centre, err) < 0) {
         return -1;
