@@ -5,8 +5,18 @@
 
 #include <math.h>
 
+/* A predictor step lowers mu if the residual is below this fraction of the gap of the same point.
+ */
+static const double PREDICTOR_RESIDUAL = 0.5;
+
+/* The factor by which a predictor step multiplies mu; after successive ones its powers, down to the
+ * least. */
+static const double FACTOR = 0.3, MIN_FACTOR = 0.01;
+
 /* A predictor step aims at no less than this fraction of the target gap. */
 static const double TARGET_FRACTION = 0.3;
+
+enum { PATIENCE = 25 /* iterations without progress after which the path has stalled */ };
 
 /* Progress is a gap lower by this fraction, or a residual lower by this fraction since mu last fell
  * to a new minimum. */
@@ -51,13 +61,11 @@ static int search(struct huber_path *path, struct error *err) {
 
 /* A predictor step, which multiplies mu by the factor unless the target needs less. */
 static int predict(struct huber_path *path, double factor, struct error *err) {
-    const struct huber_schedule *schedule = path->schedule;
     const struct huber_point *point = &path->point;
     double smoothing = point->primal - point->dual - point->residual; /* proportional to mu */
     double target_factor = TARGET_FRACTION * path->epsilon * point->primal / smoothing;
     double region_mu = path->mu;
-    path->mu =
-        fmax(region_mu * fmin(fmax(factor, target_factor), schedule->max_factor), schedule->min_mu);
+    path->mu = fmax(region_mu * fmin(fmax(factor, target_factor), FACTOR), path->min_mu);
     if (path->steps->lower_mu(path->context, region_mu, path->mu, err) < 0 ||
         find_step(path, region_mu, err) < 0) {
         return -1;
@@ -73,8 +81,7 @@ static int correct(struct huber_path *path, struct error *err) {
 }
 
 int huber_path_run(struct huber_path *path, struct error *err) {
-    const struct huber_schedule *schedule = path->schedule;
-    double factor = schedule->default_factor; /* of mu for the next predictor step */
+    double factor = FACTOR; /* of mu for the next predictor step */
     double best_gap = INFINITY, best_residual = INFINITY;
     int stalled = 0;
     bool smooth = false;
@@ -94,18 +101,17 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         /* `smooth` is that of the last iteration, which has lowered mu */
         best_residual = residual_fell || smooth ? path->point.residual : best_residual;
         best_gap = fmin(best_gap, gap);
-        smooth = path->piecewise_linear &&
-                 path->point.residual <
-                     schedule->predictor_residual * (path->point.primal - path->point.dual);
-        if (stalled >= schedule->patience || (smooth && path->mu <= schedule->min_mu)) {
+        smooth =
+            path->piecewise_linear &&
+            path->point.residual < PREDICTOR_RESIDUAL * (path->point.primal - path->point.dual);
+        if (stalled >= PATIENCE || (smooth && path->mu <= path->min_mu)) {
             path->reason = STOP_ROUNDING;
             return 0;
         }
         if ((smooth ? predict(path, factor, err) : correct(path, err)) < 0) {
             return -1;
         }
-        factor = smooth ? fmax(factor * schedule->default_factor, schedule->min_factor)
-                        : schedule->default_factor;
+        factor = smooth ? fmax(factor * FACTOR, MIN_FACTOR) : FACTOR;
     }
     return 0;
 }

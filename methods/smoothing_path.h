@@ -30,17 +30,8 @@ struct huber_point {
     double residual;     /* of the smoothed problem: half the squared norm of its gradient */
 };
 
-/* The settings of a problem's path. Residuals are those of struct huber_point (half a squared norm,
- * so in the unit of the gap), relative to the gap (primal - dual) of the same point; mu has the
- * unit of the margin u. */
-struct huber_schedule {
-    double predictor_residual; /* below this residual a predictor step lowers mu */
-    /* factor by which a predictor step multiplies mu; after successive ones its powers */
-    double default_factor;
-    double min_factor, max_factor; /* bounds of the factor: the fastest and the slowest decrease */
-    double min_mu;                 /* where rounding of u / mu ends the path */
-    int patience; /* iterations without a better gap after which the path has stalled */
-};
+/* The first and largest mu, in the unit of the margins, which are 1. */
+static const double HUBER_FIRST_MU = 1;
 
 struct huber_path;
 
@@ -68,10 +59,10 @@ struct huber_steps {
 struct huber_path {
     const struct huber_steps *steps;
     void *context;
-    const struct huber_schedule *schedule;
     const struct monitor *monitor;
     double epsilon;        /* target of the relative gap */
     bool piecewise_linear; /* the loss is smoothed by mu; false: it is smooth, mu is constant */
+    double min_mu;         /* where rounding of margins / mu ends the path */
     double mu;             /* the current smoothing */
 
     struct huber_point point; /* of the last evaluation */

@@ -19,14 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct huber_schedule SCHEDULE = {.predictor_residual = 0.5,
-                                               .default_factor = 0.3,
-                                               .min_factor = 0.01,
-                                               .max_factor = 0.3,
-                                               .min_mu = 1e-9,
-                                               .patience = 25};
-/* Largest smoothing: margins are 1. */
-static const double MU_FIRST = 1;
+static const double MIN_MU = 1e-9; /* where rounding of margins / mu ends the path */
 /* Accuracy of the line search, relative to the predicted decrease of the step, and to the target of
  * primal - dual: a small gain of the primal can be a large one of the dual. */
 static const double LINE_ACCURACY = 1e-3, LINE_TARGET = 1e-4;
@@ -325,11 +318,11 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
         find_scores(&newton, newton.w, newton.s);
         struct huber_path path = {.steps = &STEPS,
                                   .context = &newton,
-                                  .schedule = &SCHEDULE,
                                   .monitor = monitor,
                                   .epsilon = goal->epsilon,
                                   .piecewise_linear = true,
-                                  .mu = fmin(fmax(mu, SCHEDULE.min_mu), MU_FIRST),
+                                  .min_mu = MIN_MU,
+                                  .mu = fmin(fmax(mu, MIN_MU), HUBER_FIRST_MU),
                                   .primal = INFINITY,
                                   .dual = 0}; /* of alpha = 0 */
         status = huber_path_run(&path, err);

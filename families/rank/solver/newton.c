@@ -21,13 +21,7 @@
  * inverse, so more steps with it gain nothing over rounding. */
 enum { CG_MAX_STEPS = 2000, CG_MAX_PRECONDITIONED = 30 };
 
-static const struct huber_schedule SCHEDULE = {.predictor_residual = 0.5,
-                                               .default_factor = 0.3,
-                                               .min_factor = 0.01,
-                                               .max_factor = 0.3,
-                                               .min_mu = 1e-7,
-                                               .patience = 25};
-static const double MU_FIRST = 1;        /* margins are 1 */
+static const double MIN_MU = 1e-7;       /* where rounding of margins / mu ends the path */
 static const double STEP_ACCURACY = 0.1; /* accuracy of a Newton step, relative to the target gap */
 static const double FORCING = 0.1;       /* forcing term: residual of CG relative to the gradient */
 
@@ -355,11 +349,11 @@ static int run(struct newton *newton, double epsilon, struct error *err) {
     struct fit *fit = newton->fit;
     struct huber_path path = {.steps = &STEPS,
                               .context = newton,
-                              .schedule = &SCHEDULE,
                               .monitor = newton->monitor,
                               .epsilon = epsilon,
                               .piecewise_linear = newton->huber,
-                              .mu = MU_FIRST,
+                              .min_mu = MIN_MU,
+                              .mu = HUBER_FIRST_MU,
                               .primal = INFINITY,
                               .dual = 0}; /* alpha = 0 */
     int status = huber_path_run(&path, err);
