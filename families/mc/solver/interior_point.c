@@ -8,7 +8,7 @@
 #include "common/base/threads.h"
 #include "common/linear_algebra/cholesky.h"
 #include "families/mc/solver/certify.h"
-#include "families/mc/solver/curvature.h"
+#include "families/mc/solver/hessian.h"
 #include "fit/work.h"
 #include "methods/interior_point.h"
 #include "methods/row_features_dd.h"
@@ -22,9 +22,8 @@
 enum {
     MAX_WEIGHTS = 2048,   /* the matrix then has 34 MB */
     MAX_HINGES = 1 << 22, /* a dozen numbers each: 400 MB */
-    MAX_VALUES = 1 << 25, /* of the dense rows, and of their curvatures */
+    MAX_VALUES = 1 << 25, /* of the dense rows */
     FEW_WEIGHTS = 512,    /* up to which larger margins are tried */
-    BLOCK_ROWS = 256,     /* rows of a block of the weighted products */
     TYPICAL_STEPS = 25    /* iterations, for the work */
 };
 
@@ -44,12 +43,10 @@ struct mc_interior {
     double *cost, *counted; /* (hinges or groups); (k d) all 1 */
     double *margin; /* (n) margin of each row, by which its X is divided and its cost multiplied */
     double *S;      /* (n, k) scores or coefficients */
-    double *alpha, *u;  /* (k), (k) work */
-    double *a, *w;      /* (n_hinges), (k d) work */
-    double *curvature;  /* (n, k (k + 1) / 2) curvature of each row by two classes */
-    double *block_rows; /* (workers, 2 BLOCK_ROWS d) */
-    double *H;          /* (k d, k d), lower half */
-    void *block;        /* all arrays except H */
+    double *alpha, *u; /* (k), (k) work */
+    double *a, *w;     /* (n_hinges), (k d) work */
+    struct mc_hessian hessian;
+    void *block; /* all arrays */
     struct interior *interior;
     struct interior_fit fit;
 };
@@ -93,96 +90,17 @@ static void adjoint(void *context, const double *a, double *g) {
     cluster_sum(mc->task->problem->cluster, g, k * mc->d);
 }
 
-/* Index of a pair of classes in the packed curvature of a row. */
-static size_t pair_of(size_t a, size_t b) {
-    return a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a;
-}
-
-/* Adds value b_p b_q' for terms p and q, b their margins' gradients by the scores before
- * centring. */
-static void add_curvature(const struct mc_interior *mc, size_t y, size_t p, size_t q, double value,
-                          double *curvature) {
-    if (!mc->shape->form->relative) {
-        curvature[pair_of(p, q)] += (p == y) == (q == y) ? value : -value;
-        return;
-    }
-    value *= mc->shape->margin * mc->shape->margin;
-    curvature[pair_of(p, q)] += value;
-    curvature[pair_of(p, y)] -= value;
-    curvature[pair_of(q, y)] -= p == q ? 0 : value;
-    curvature[pair_of(y, y)] += p == q ? value : 2 * value;
-}
-
-/* The curvature of row i: diag(theta) over its terms, for a group less
- * theta theta' / (rest + sum theta), formed without cancellation. */
-static void set_curvature(struct mc_interior *mc, size_t i, const double *theta, double rest,
-                          double *curvature) {
-    size_t n = mc->first[i + 1] - mc->first[i], y = mc->task->y[i];
-    const uint32_t *class = mc->class + mc->first[i];
-    bool joint = mc->shape->form->simplex;
-    double sum = rest;
-    for (size_t p = 0; joint && p < n; p++) {
-        sum += theta[p];
-    }
-    for (size_t p = 0; p < n; p++) {
-        double others = rest;
-        for (size_t q = 0; joint && q < n; q++) {
-            others += q == p ? 0 : theta[q];
-        }
-        add_curvature(mc, y, class[p], class[p], joint ? theta[p] / sum * others : theta[p],
-                      curvature);
-        for (size_t q = 0; joint && q < p; q++) {
-            add_curvature(mc, y, class[p], class[q], -theta[p] / sum * theta[q], curvature);
-        }
-    }
-}
-
-/* The block of H of two classes: the sum over the rows of curvature times x x'. */
-static void block_task(void *argument, size_t task, size_t worker) {
-    struct mc_interior *mc = argument;
-    size_t d = mc->d, size = mc->k * d, pairs = mc->k * (mc->k + 1) / 2, a = 0;
-    while ((a + 1) * (a + 2) / 2 <= task) {
-        a++;
-    }
-    size_t b = task - a * (a + 1) / 2;
-    double *block = mc->H + a * d * size + b * d;
-    double *rows = mc->block_rows + worker * (2 * BLOCK_ROWS * d),
-           *weighted = rows + BLOCK_ROWS * d;
-    for (size_t f = 0; f < d; f++) {
-        memset(block + f * size, 0, d * sizeof *block);
-    }
-    for (size_t i = 0; i < mc->n;) {
-        size_t m = 0;
-        for (; i < mc->n && m < BLOCK_ROWS; i++) {
-            double weight = mc->curvature[i * pairs + task];
-            const double *x = mc->X + i * d;
-            for (size_t f = 0; weight != 0 && f < d; f++) {
-                rows[m * d + f] = x[f];
-                weighted[m * d + f] = weight * x[f];
-            }
-            m += weight != 0;
-        }
-        if (m > 0) {
-            cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)d, (int)m, 1,
-                        weighted, (int)d, rows, (int)d, 1, block, (int)size);
-        }
-    }
-}
-
 static int factor_groups(void *context, const double *theta, const double *rest) {
     struct mc_interior *mc = context;
-    size_t size = mc->k * mc->d, pairs = mc->k * (mc->k + 1) / 2;
-    memset(mc->curvature, 0, mc->n * pairs * sizeof *mc->curvature);
+    mc_hessian_begin(&mc->hessian, mc->d);
     for (size_t i = 0; i < mc->n; i++) {
-        set_curvature(mc, i, theta + mc->first[i], rest ? rest[i] : 0, mc->curvature + i * pairs);
+        size_t first = mc->first[i];
+        mc_hessian_add(&mc->hessian, mc->X + i * mc->d, mc->task->y[i], mc->class + first,
+                       mc->first[i + 1] - first, theta + first, mc->shape->form->simplex,
+                       rest ? rest[i] : 0);
     }
-    threads_run(mc->task->problem->threads, pairs, block_task, mc);
-    cluster_sum(mc->task->problem->cluster, mc->H, size * size);
-    mc_curvature_close(mc->shape, mc->d, mc->H);
-    for (size_t j = 0; j < size; j++) {
-        mc->H[j * size + j] += 1;
-    }
-    return cholesky_regularised(mc->H, size, mc->w);
+    mc_hessian_end(&mc->hessian);
+    return cholesky_regularised(mc->hessian.H, mc->k * mc->d, mc->w);
 }
 
 static int factor(void *context, const double *theta) {
@@ -191,7 +109,7 @@ static int factor(void *context, const double *theta) {
 
 static void solve(void *context, double *x) {
     struct mc_interior *mc = context;
-    cholesky_solve(mc->H, mc->k * mc->d, x);
+    cholesky_solve(mc->hessian.H, mc->k * mc->d, x);
 }
 
 /* ---- creation ---- */
@@ -206,7 +124,7 @@ double mc_interior_work(const struct mc_task *task) {
     double d = problem->gram ? n : (double)problem->data->n_features + (task->bias > 0 ? 1 : 0);
     double size = d * k;
     if (size > MAX_WEIGHTS || (problem->gram && n > MAX_FACTOR_ROWS) || n * d > MAX_VALUES ||
-        n * pairs > MAX_VALUES || n * k > MAX_HINGES) {
+        n * k > MAX_HINGES) {
         return INFINITY;
     }
     double blocks = task->shape.form->simplex ? pairs : task->shape.form->relative ? 3 * k : k;
@@ -217,13 +135,12 @@ double mc_interior_work(const struct mc_task *task) {
 static void release(struct mc_interior *mc) {
     interior_close(mc->interior);
     row_features_free(&mc->own);
+    mc_hessian_free(&mc->hessian);
     free(mc->block);
-    free(mc->H);
 }
 
 static int allocate(struct mc_interior *mc, struct error *err) {
-    size_t n = mc->n, k = mc->k, d = mc->d, m = mc->n_hinges, pairs = k * (k + 1) / 2;
-    size_t workers = threads_count(mc->task->problem->threads);
+    size_t n = mc->n, k = mc->k, d = mc->d, m = mc->n_hinges;
     const struct arrays arrays[] = {ARRAYS(n * d, double, &mc->X),
                                     ARRAYS(m, uint32_t, &mc->row, &mc->class),
                                     ARRAYS(n + 1, uint32_t, &mc->first),
@@ -232,13 +149,9 @@ static int allocate(struct mc_interior *mc, struct error *err) {
                                     ARRAYS(n, double, &mc->margin),
                                     ARRAYS(n * k, double, &mc->S),
                                     ARRAYS(m, double, &mc->a),
-                                    ARRAYS(k, double, &mc->alpha, &mc->u),
-                                    ARRAYS(n * pairs, double, &mc->curvature),
-                                    ARRAYS(workers * 2 * BLOCK_ROWS * d, double, &mc->block_rows)};
+                                    ARRAYS(k, double, &mc->alpha, &mc->u)};
     mc->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "hinges", err);
-    /* zeros: cluster_sum reads both halves */
-    mc->H = memory_zeros(k * d, k * d * sizeof(double), "a system", err);
-    return mc->block && mc->H ? 0 : -1;
+    return mc->block ? mc_hessian_create(&mc->hessian, mc->task, d, err) : -1;
 }
 
 static void fill_row(const struct mc_interior *mc, size_t i, double *row) {

@@ -3,12 +3,11 @@
 
 #include "common/base/array.h"
 #include "common/base/arrays.h"
-#include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/kernel/linear.h"
 #include "common/linear_algebra/cholesky.h"
 #include "families/mc/solver/certify.h"
-#include "families/mc/solver/curvature.h"
+#include "families/mc/solver/hessian.h"
 #include "families/mc/solver/smoothed_loss.h"
 #include "fit/stop.h"
 #include "fit/work.h"
@@ -49,12 +48,13 @@ struct newton {
     int alpha_status;                   /* -1: memory was short for best_alpha, */
     struct error error;                 /* with this error */
     double *s, *g, *q, *trial;          /* (n, k) */
-    double *H;                          /* (size, size), index class * d + feature; lower half */
-    double *x;                          /* (d) a row */
-    double *right;                      /* (size) */
-    size_t *term;                       /* (k) */
-    double squared_norm, value;         /* |w|^2, smooth risk */
-    void *block;                        /* all arrays except H */
+    struct mc_hessian hessian;
+    double *x;                  /* (d) a row */
+    double *theta;              /* (k) */
+    double *right;              /* (size) */
+    uint32_t *term;             /* (k) */
+    double squared_norm, value; /* |w|^2, smooth risk */
+    void *block;                /* all arrays */
 };
 
 /* s (n, k) = X W. */
@@ -89,47 +89,6 @@ static void find_adjoint(const struct newton *newton, const double *r, double *w
     cluster_sum(problem->cluster, w, newton->size);
 }
 
-/* H[a d + f][b d + g] += weight x_f x_g for all f and g (the lower half's blocks: a >= b). */
-DISPATCH static void add_outer(double *restrict H, size_t size, size_t a, size_t b, double weight,
-                               const double *restrict x, size_t d) {
-    for (size_t f = 0; f < d; f++) {
-        double value = weight * x[f];
-        double *row = H + (a * d + f) * size + b * d;
-        for (size_t g = 0; value != 0 && g < d; g++) {
-            row[g] += value * x[g];
-        }
-    }
-}
-
-/* Adds the Hessian of a row's loss, factor S x x' (mc_smooth_region). */
-static void add_curvature(struct newton *newton, size_t y, size_t n_terms, bool capped,
-                          double factor) {
-    const struct mc_shape *shape = &newton->task->shape;
-    bool relative = shape->form->relative;
-    size_t n_classes = n_terms, *term = newton->term;
-    if (relative) {
-        term[n_classes++] = y; /* which is no term itself */
-    }
-    double n = (double)n_terms, square = factor * shape->margin * shape->margin;
-    for (size_t e = 0; e < n_classes; e++) {
-        for (size_t h = 0; h <= e; h++) {
-            /* b_p = e_p - e_y, or sigma_p e_p, up to a sign */
-            size_t a = term[e], b = term[h];
-            double value;
-            if (relative && a == y) {
-                value = b == y ? n - (capped ? n : 0) : -1 + (capped ? 1 : 0);
-            } else {
-                double sign = !relative && (a == y) != (b == y) ? -1 : 1;
-                value = (a == b ? 1 : 0) - (capped ? sign / n : 0);
-            }
-            if (value != 0) {
-                add_outer(newton->H, newton->size, a > b ? a : b, a > b ? b : a, square * value,
-                          newton->x, newton->d);
-            }
-        }
-    }
-}
-
 /* step = -(I + C/mu S)^-1 gradient; S is of the terms in the smoothed region of a smoothing of
  * `region`. */
 static int newton_step(void *context, const struct huber_path *path, double region, bool *found,
@@ -139,34 +98,32 @@ static int newton_step(void *context, const struct huber_path *path, double regi
     struct newton *newton = context;
     const struct mc_task *task = newton->task;
     size_t k = newton->k, d = newton->d, size = newton->size;
-    memset(newton->H, 0, size * size * sizeof *newton->H);
+    mc_hessian_begin(&newton->hessian, d);
     for (size_t i = 0; i < newton->n; i++) {
         bool capped;
         size_t n = mc_smooth_region(&newton->smooth, region, task->y[i], newton->s + i * k,
                                     newton->term, &capped);
-        if (n == 0 || (capped && n == 1 && task->shape.form->relative)) {
-            continue;
+        for (size_t p = 0; p < n; p++) {
+            newton->theta[p] = newton->cost * task->row_weight[i] / newton->smooth.mu;
         }
-        data_row_dense(task->problem->data, i, d - 1, newton->x);
-        newton->x[d - 1] = task->bias;
-        add_curvature(newton, task->y[i], n, capped,
-                      newton->cost * task->row_weight[i] / newton->smooth.mu);
+        if (n > 0) {
+            data_row_dense(task->problem->data, i, d - 1, newton->x);
+            newton->x[d - 1] = task->bias;
+            mc_hessian_add(&newton->hessian, newton->x, task->y[i], newton->term, n, newton->theta,
+                           capped, 0);
+        }
     }
-    cluster_sum(task->problem->cluster, newton->H, size * size);
-    mc_curvature_close(&task->shape, d, newton->H);
-    for (size_t j = 0; j < size; j++) {
-        newton->H[j * size + j] += 1;
-    }
+    mc_hessian_end(&newton->hessian);
     for (size_t c = 0; c < k; c++) {
         for (size_t f = 0; f < d; f++) {
             newton->right[c * d + f] = -newton->gradient[f * k + c];
         }
     }
-    *found = cholesky_factor(newton->H, size) == 0;
+    *found = cholesky_factor(newton->hessian.H, size) == 0;
     if (!*found) {
         return 0;
     }
-    cholesky_solve(newton->H, size, newton->right);
+    cholesky_solve(newton->hessian.H, size, newton->right);
     for (size_t c = 0; c < k; c++) {
         for (size_t f = 0; f < d; f++) {
             newton->step[f * k + c] = newton->right[c * d + f];
@@ -265,20 +222,23 @@ static int allocate(struct newton *newton, struct mc_fit *fit, struct error *err
         ARRAYS(size, double, &newton->w, &newton->gradient, &newton->step, &newton->dual,
                &newton->best_dual_w, &newton->right),
         ARRAYS(m, double, &newton->s, &newton->g, &newton->q, &newton->trial),
-        ARRAYS(newton->d, double, &newton->x), ARRAYS(newton->k + 1, size_t, &newton->term)};
+        ARRAYS(newton->d, double, &newton->x), ARRAYS(newton->k, double, &newton->theta),
+        ARRAYS(newton->k, uint32_t, &newton->term)};
     newton->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "weights", err);
-    newton->H = memory_array(size, size * sizeof(double), "Hessian", err);
     fit->weights = memory_array(size, sizeof(double), "weights", err);
     fit->bias =
         newton->task->bias > 0 ? memory_array(newton->k, sizeof(double), "bias", err) : NULL;
-    bool all = newton->block && newton->H && fit->weights && (newton->task->bias <= 0 || fit->bias);
-    return all && mc_smooth_create(&newton->smooth, newton->task, err) == 0 ? 0 : -1;
+    bool all = newton->block && fit->weights && (newton->task->bias <= 0 || fit->bias);
+    return all && mc_hessian_create(&newton->hessian, newton->task, newton->d, err) == 0 &&
+                   mc_smooth_create(&newton->smooth, newton->task, err) == 0
+               ? 0
+               : -1;
 }
 
 static void release(struct newton *newton) {
     free(newton->block);
     mc_alpha_free(&newton->best_alpha);
-    free(newton->H);
+    mc_hessian_free(&newton->hessian);
     mc_smooth_free(&newton->smooth);
 }
 

@@ -180,14 +180,14 @@ void mc_smooth_follow(const struct mc_smooth *smooth, double region, const doubl
 }
 
 size_t mc_smooth_region(const struct mc_smooth *smooth, double region, size_t y, const double *s,
-                        size_t *term, bool *capped) {
+                        uint32_t *term, bool *capped) {
     double loss, theta = prepare(smooth, region, y, s, &loss);
     size_t n = 0;
     *capped = theta > 0;
     for (size_t c = 0; c < smooth->task->shape.k; c++) {
         double a = smooth->u[c] / region - theta;
         if (a > 0 && (a < 1 || theta > 0)) {
-            term[n++] = c;
+            term[n++] = (uint32_t)c;
         }
     }
     return n;

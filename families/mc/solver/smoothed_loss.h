@@ -40,6 +40,6 @@ void mc_smooth_follow(const struct mc_smooth *smooth, double region, const doubl
  * as the loss is a maximum whose multiplier is positive; b_p is the gradient of the term's slack,
  * before centring. Fills term[0..n), of size k, and returns n. */
 size_t mc_smooth_region(const struct mc_smooth *smooth, double region, size_t y, const double *s,
-                        size_t *term, bool *capped);
+                        uint32_t *term, bool *capped);
 
 #endif
