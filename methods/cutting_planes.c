@@ -251,7 +251,6 @@ static int step_and_cut(struct cutting_planes *planes, double cost, double toler
         .curvature = fmax(0, master_squared_norm - 2 * cross + planes->best_squared_norm),
         .value = planes->best_risk,
         .slope = cluster_total(map->cluster, array_dot(planes->best_g, planes->direction, n)),
-        .first = 1,
         .trial = planes->trial,
         .g = planes->g,
     };

@@ -73,7 +73,7 @@ struct linesearch_result linesearch_minimise(const struct linesearch *search, do
     }
     struct point high = {.theta = INFINITY};
     double start = primal(search, &low);
-    double theta = search->first;
+    double theta = 1;
     for (int step = 0; step < MAX_TRIALS; step++) {
         last = evaluate(search, theta);
         if (primal(search, &last) <= primal(search, &best)) {

@@ -123,33 +123,6 @@ static int copy_component(struct joint_point *whole, size_t k, const uint32_t *r
     return status;
 }
 
-/* The monitor of a component: adds the bounds of the others. */
-struct component_monitor {
-    const struct monitor *wrapped;
-    const struct joint_point *whole;
-    double zero_loss; /* primal of the component's zero solution */
-};
-
-static enum stop_reason check(void *context, uint64_t iteration, double primal, double dual) {
-    const struct component_monitor *component_monitor = context;
-    const struct joint_point *whole = component_monitor->whole;
-    double gained = fmax(0, component_monitor->zero_loss - primal);
-    return monitor_check(component_monitor->wrapped, whole->iterations + iteration,
-                         whole->primal - gained, whole->dual + dual);
-}
-
-static bool is_late(void *context) {
-    return monitor_past_deadline(((const struct component_monitor *)context)->wrapped);
-}
-
-static double seconds_left(void *context) {
-    return monitor_seconds_left(((const struct component_monitor *)context)->wrapped);
-}
-
-static void set_algorithm(void *context, enum algorithm algorithm) {
-    monitor_algorithm(((const struct component_monitor *)context)->wrapped, algorithm);
-}
-
 int mc_kernel_components_solve(const struct components *components,
                                struct mc_kernel_descent *descent, const struct mc_task *task,
                                const struct mc_goal *goal, const struct monitor *monitor,
@@ -158,33 +131,28 @@ int mc_kernel_components_solve(const struct components *components,
     struct joint_point whole = {.weights =
                                     memory_zeros(n, k * sizeof *whole.weights, "weights", err),
                                 .primal = mc_zero_loss(task, goal->cost)};
-    struct component_monitor component_monitor = {.wrapped = monitor, .whole = &whole};
     enum stop_reason reason = STOP_REACHED;
     *fit = (struct mc_fit){0};
     int status = whole.weights && mc_alpha_create(&whole.alpha, n, k, err) == 0 ? 0 : -1;
     for (size_t p = 0; status == 0 && p < components->n && !reason; p++) {
         const uint32_t *row = components->row + components->start[p];
         size_t m = components->start[p + 1] - components->start[p];
-        struct monitor inner = {.context = &component_monitor,
-                                .check = check,
-                                .past_deadline = is_late,
-                                .seconds_left = seconds_left,
-                                .algorithm = set_algorithm};
-        if (monitor && monitor->max_iterations > 0) { /* at least 1, as 0 means no limit */
-            inner.max_iterations = monitor->max_iterations > whole.iterations
-                                       ? monitor->max_iterations - whole.iterations
-                                       : 1;
-        }
+        struct monitor_run run;
+        struct monitor inner = monitor_continue(&run, monitor, whole.iterations, 0);
         struct mc_fit own = {0};
         struct component component;
+        double zero_loss = 0;
         status = make_component(task, row, m, &component, err);
         if (status == 0) {
-            component_monitor.zero_loss = mc_zero_loss(&component.task, goal->cost);
+            zero_loss = mc_zero_loss(&component.task, goal->cost);
+            run.primal = whole.primal; /* that of a component with its zero solution */
+            run.add_primal = whole.primal - zero_loss;
+            run.add_dual = whole.dual;
             status = solve_component(&component.task, goal, &inner, &own, err);
         }
         status = status < 0 ? -1 : copy_component(&whole, k, row, m, &own, err);
         reason = stop_limited(own.reason) ? own.reason : STOP_REACHED;
-        whole.primal -= fmax(0, component_monitor.zero_loss - own.certificate.primal);
+        whole.primal -= fmax(0, zero_loss - own.certificate.primal);
         whole.dual += own.certificate.dual;
         whole.iterations += own.iterations;
         mc_fit_free(&own);

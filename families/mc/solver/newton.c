@@ -168,7 +168,6 @@ static int search(void *context, const struct huber_path *path, struct error *er
         .curvature = array_dot(newton->step, newton->step, size),
         .value = newton->value,
         .slope = cluster_total(problem->cluster, array_dot(newton->g, newton->q, m)),
-        .first = 1,
         .trial = newton->trial,
         .g = newton->g};
     double predicted = -array_dot(newton->gradient, newton->step, size) / 2;

@@ -282,7 +282,6 @@ static int search(void *context, const struct huber_path *path, struct error *er
         .curvature = inner(newton, newton->step, newton->step, newton->step_s),
         .value = newton->value,
         .slope = cluster_total(map->cluster, array_dot(newton->g, newton->step_s, n)),
-        .first = 1,
         .trial = newton->trial,
         .g = newton->g,
     };

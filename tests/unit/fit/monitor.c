@@ -80,6 +80,18 @@ int main(void) {
     witness.answer = STOP_TIME;
     CHECK(monitor_check(&after, 8, 3, 2) == STOP_TIME && run.reason == STOP_TIME, "another reason");
 
+    /* bounds of earlier runs, and what is added to those of this one */
+    witness.answer = 0;
+    after = monitor_continue(&run, &wrapped, 0, 0);
+    run.add_primal = 10;
+    run.add_dual = 20;
+    CHECK(monitor_check(&after, 1, 3, 2) == 0 && witness.primal == 13 && witness.dual == 22,
+          "added: %g, %g", witness.primal, witness.dual);
+    run.primal = 12;
+    run.dual = 23;
+    CHECK(monitor_check(&after, 1, 3, 2) == 0 && witness.primal == 12 && witness.dual == 23,
+          "better: %g, %g", witness.primal, witness.dual);
+
     /* the smaller limit of iterations applies, in the count of the run */
     const uint64_t most[][4] = {{0, 0, 0, 0},    {0, 8, 5, 8},   {20, 0, 5, 15}, {20, 8, 5, 8},
                                 {20, 18, 5, 15}, {20, 8, 20, 1}, {20, 0, 21, 1}};
