@@ -449,7 +449,7 @@ static int fit_cut(const struct work *work, const struct labelled *own, size_t n
         list[i] = (struct ml_sort){labelled[i].score, (uint32_t)i};
     }
     if (status == 0) {
-        ml_sort(list, (uint32_t)all, list + all);
+        ml_sort(list, all, list + all);
         *value = middle(list, (uint32_t)all, best_cut(list, (uint32_t)all, labelled, wrong));
     }
     free(start);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 enum {
-    INSERTION_ROWS = 16, /* rows that are sorted by insertion */
     /* largest group whose m^2/2 pairs are compared one by one, vectorised: for 170 rows 3 us, where
      * sorting and two trees take 17; equal at about 1000 rows */
     DIRECT_ROWS = 600
@@ -22,36 +21,10 @@ struct node {
 
 /* ---- sorting --------------------------------------------------------------------------------- */
 
-/* A merge sort that skips merging what is in order already. */
-void rank_scored_sort(struct rank_scored *positions, size_t m, struct rank_scored *spare) {
-    for (size_t base = 0; base < m; base += INSERTION_ROWS) {
-        size_t end = base + INSERTION_ROWS < m ? base + INSERTION_ROWS : m;
-        for (size_t i = base + 1; i < end; i++) {
-            struct rank_scored moved = positions[i];
-            size_t j = i;
-            for (; j > base && positions[j - 1].score > moved.score; j--) {
-                positions[j] = positions[j - 1];
-            }
-            positions[j] = moved;
-        }
-    }
-    for (size_t width = INSERTION_ROWS; width < m; width *= 2) {
-        for (size_t base = 0; base + width < m; base += 2 * width) {
-            size_t middle = base + width;
-            size_t end = middle + width < m ? middle + width : m;
-            if (positions[middle - 1].score <= positions[middle].score) {
-                continue;
-            }
-            memcpy(spare, positions + base, width * sizeof *spare);
-            size_t a = 0, b = middle, out = base;
-            while (a < width && b < end) {
-                positions[out++] =
-                    positions[b].score < spare[a].score ? positions[b++] : spare[a++];
-            }
-            memcpy(positions + out, spare + a, (width - a) * sizeof *spare);
-        }
-    }
-}
+#define SORT_NAME rank_scored_sort
+#define SORT_ITEM struct rank_scored
+#define SORT_BEFORE(a, b) ((a).score < (b).score)
+#include "common/base/merge_sort.h"
 
 void rank_pairs_sort(struct rank_pairs *pairs, size_t group, const double *s, void *spare) {
     size_t base = pairs->start[group], m = pairs->start[group + 1] - base;
