@@ -2,6 +2,7 @@
 #include "methods/anderson.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
@@ -16,7 +17,7 @@ static const double RIDGE = 1e-9;
 
 struct anderson {
     size_t size, memory;
-    double *pool;      /* all arrays of `size` */
+    void *pool;        /* all arrays */
     double *f, *r;     /* value and residual of the last point */
     double *safe;      /* f of the last accepted point, for rejections */
     double *df, *dr;   /* (memory, size) differences of both between successive points */
@@ -40,19 +41,17 @@ int anderson_create(struct anderson **anderson, size_t size, size_t memory, stru
     }
     made->size = size;
     made->memory = memory;
-    made->pool = memory_array(size, anderson_arrays(memory) * sizeof(double), "points", err);
-    made->gram = memory_zeros(memory, (2 * memory + 1) * sizeof(double), "an acceleration", err);
-    if (!made->pool || !made->gram) {
+    const struct arrays arrays[] = {
+        ARRAYS(size, double, &made->f, &made->r, &made->safe),
+        ARRAYS(memory * size, double, &made->df, &made->dr),
+        ARRAYS(memory * memory, double, &made->gram, &made->system),
+        ARRAYS(memory, double, &made->share),
+    };
+    made->pool = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "an acceleration", err);
+    if (!made->pool) {
         anderson_free(made);
         return -1;
     }
-    made->f = made->pool;
-    made->r = made->f + size;
-    made->safe = made->r + size;
-    made->df = made->safe + size;
-    made->dr = made->df + memory * size;
-    made->system = made->gram + memory * memory;
-    made->share = made->system + memory * memory;
     *anderson = made;
     return 0;
 }
@@ -60,7 +59,6 @@ int anderson_create(struct anderson **anderson, size_t size, size_t memory, stru
 void anderson_free(struct anderson *anderson) {
     if (anderson) {
         free(anderson->pool);
-        free(anderson->gram);
         free(anderson);
     }
 }

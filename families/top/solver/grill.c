@@ -2,6 +2,7 @@
 #include "families/top/solver/grill.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "families/top/solver/risk.h"
@@ -30,7 +31,7 @@ struct run {
     struct score_map map;
     size_t n, d;
     double positive, negative; /* sums of the weights of positives and of negatives */
-    double *pool;              /* of all arrays but `order` */
+    void *pool;                /* all arrays */
     double *share;             /* (n) */
     double *s, *r;             /* (n) */
     uint32_t *order;           /* (n) */
@@ -50,30 +51,21 @@ static void copy_point(struct point *to, const struct point *from, size_t d) {
 }
 
 static int allocate(struct run *run, struct error *err) {
-    double **const of_rows[] = {&run->share, &run->s, &run->r};
-    double **const of_features[] = {&run->at.w,   &run->at.g,   &run->trial.w,  &run->trial.g,
-                                    &run->best.w, &run->best.g, &run->direction};
-    const size_t rows = sizeof of_rows / sizeof of_rows[0];
-    const size_t features = sizeof of_features / sizeof of_features[0];
     size_t n = run->n, d = run->d;
-    run->pool = memory_zeros(rows * n + (features + 2 * MAX_PAIRS) * d, sizeof(double),
-                             "scores and weights", err);
-    run->order = memory_array(n, sizeof *run->order, "scores", err);
-    if (!run->pool || !run->order) {
-        return -1;
+    double *steps, *changes;
+    const struct arrays arrays[] = {
+        ARRAYS(n, double, &run->share, &run->s, &run->r),
+        ARRAYS(n, uint32_t, &run->order),
+        ARRAYS(d, double, &run->at.w, &run->at.g, &run->trial.w, &run->trial.g, &run->best.w,
+               &run->best.g, &run->direction),
+        ARRAYS(MAX_PAIRS * d, double, &steps, &changes),
+    };
+    run->pool = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores and weights", err);
+    for (size_t i = 0; run->pool && i < MAX_PAIRS; i++) {
+        run->step[i] = steps + i * d;
+        run->change[i] = changes + i * d;
     }
-    double *next = run->pool;
-    for (size_t i = 0; i < rows; i++, next += n) {
-        *of_rows[i] = next;
-    }
-    for (size_t i = 0; i < features; i++, next += d) {
-        *of_features[i] = next;
-    }
-    for (int i = 0; i < MAX_PAIRS; i++, next += 2 * d) {
-        run->step[i] = next;
-        run->change[i] = next + d;
-    }
-    return 0;
+    return run->pool ? 0 : -1;
 }
 
 /* Sets shares such that rows strictly above the quantile have at most 1 together, and the sums of
@@ -381,6 +373,5 @@ int top_grill_solve(const struct top_grill *grill, const struct monitor *monitor
     }
     score_map_free(&run.map);
     free(run.pool);
-    free(run.order);
     return status;
 }

@@ -2,6 +2,7 @@
  * squared quantile. */
 #include "families/top/solver/published_ascent.h"
 
+#include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
@@ -32,7 +33,7 @@ struct cd {
     double cost;
     double *alpha, *beta;                        /* (n) */
     double *weights;                             /* (dimension) of the point */
-    double *pool;                                /* of these arrays: */
+    void *pool;                                  /* of these arrays: */
     double *bound, *cap_rate, *h, *s, *K, *work; /* (n) */
     double level;                                /* TOP_MEAN: sum alpha */
     double beta_offset;
@@ -412,12 +413,9 @@ static int run(struct cd *cd, double epsilon, uint64_t seed, const struct monito
 
 /* The point and its weights are those of fit. */
 static int allocate(struct cd *cd, struct fit *fit, struct error *err) {
-    double **const array[] = {&cd->bound, &cd->cap_rate, &cd->h, &cd->s, &cd->K, &cd->work};
-    const size_t arrays = sizeof array / sizeof array[0];
-    cd->pool = memory_zeros(cd->n, arrays * sizeof(double), "the dual point", err);
-    for (size_t i = 0; i < arrays && cd->pool; i++) {
-        *array[i] = cd->pool + i * cd->n;
-    }
+    const struct arrays arrays[] = {
+        ARRAYS(cd->n, double, &cd->bound, &cd->cap_rate, &cd->h, &cd->s, &cd->K, &cd->work)};
+    cd->pool = arrays_create(arrays, 1, "the dual point", err);
     if (!cd->pool || top_dual_allocate(fit, cd->n, cd->map->dimension, err) < 0) {
         return -1;
     }
