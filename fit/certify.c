@@ -476,8 +476,9 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
                            : STOP_INDEFINITE;
 }
 
-void certify_zero_solution(const struct problem *problem, double zero_primal,
-                           struct solution *solution) {
+int certify_zero_solution(const struct problem *problem, double zero_primal, size_t n_weights,
+                          size_t n_outputs, bool biased, struct solution *solution,
+                          struct error *err) {
     struct certificate zero = {.primal = zero_primal,
                                .zero_primal = zero_primal,
                                .constant_scores = true,
@@ -488,6 +489,17 @@ void certify_zero_solution(const struct problem *problem, double zero_primal,
     solution->zero_only = true;
     solution->converged = false;
     solution->reason = zero.failed ? zero.failed : STOP_TIME;
+    solution->n_outputs = n_outputs;
+    if (!solution->pairs) {
+        solution->weights = memory_zeros(n_weights, sizeof *solution->weights, "weights", err);
+    }
+    solution->bias =
+        biased ? memory_zeros(n_outputs, sizeof *solution->bias, "weights", err) : NULL;
+    if ((!solution->weights && !solution->pairs) || (biased && !solution->bias)) {
+        solution_free(solution);
+        return -1;
+    }
+    return 0;
 }
 
 /* Returns the sum; *rest gets its rounding error. */

@@ -118,10 +118,12 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
                       enum stop_reason reason, struct solution *solution);
 
 /* The solution f = 0 of a fit that has no time left: the primal is `zero_primal`, and the dual
- * bound 0 if all kernels of this kind are positive semidefinite. The weights are set by the
- * caller. */
-void certify_zero_solution(const struct problem *problem, double zero_primal,
-                           struct solution *solution);
+ * bound 0 if all kernels of this kind are positive semidefinite. Allocates the weights, unless the
+ * solution has pairs, and if `biased` a bias for each output. The caller calls solution_free; a
+ * solution that fails is empty. */
+int certify_zero_solution(const struct problem *problem, double zero_primal, size_t n_weights,
+                          size_t n_outputs, bool biased, struct solution *solution,
+                          struct error *err);
 
 /* A sum of products of two nonnegative numbers, rounded upwards: exact if all operations are, else
  * raised by its rounding-error bound. For the primal of the zero solution. */

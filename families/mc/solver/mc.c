@@ -161,15 +161,8 @@ static size_t weight_rows(const struct mc *mc) {
 /* Returns the zero solution, when there was no time for another. */
 static int give_zero(struct mc *mc, double cost, struct solution *solution, struct error *err) {
     size_t k = mc->labels.names.n;
-    solution->n_outputs = k;
-    solution->weights = memory_zeros(weight_rows(mc), k * sizeof(double), "weights", err);
-    solution->bias = mc->task.bias > 0 ? memory_zeros(k, sizeof(double), "weights", err) : NULL;
-    if (!solution->weights || (mc->task.bias > 0 && !solution->bias)) {
-        solution_free(solution);
-        return -1;
-    }
-    certify_zero_solution(mc->problem, mc_zero_loss(&mc->task, cost), solution);
-    return 0;
+    return certify_zero_solution(mc->problem, mc_zero_loss(&mc->task, cost), weight_rows(mc) * k, k,
+                                 mc->task.bias > 0, solution, err);
 }
 
 /* Sets the bounds of the solution, and its coefficients to 0 if that is better. */

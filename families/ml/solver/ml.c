@@ -153,20 +153,12 @@ static void set_solution(struct ml *ml, struct ml_point *point, struct solution 
 
 /* The zero solution, if there is no time to solve. Scores are not computed; they are 0. */
 static int give_zero(struct ml *ml, double cost, struct solution *solution, struct error *err) {
-    size_t q = ml->rows.q;
     bool biased = ml->setup.bias > 0 || ml->setup.free_bias;
     free(ml->scores);
     ml->scores = NULL;
     ml_proof_point_free(&ml->proof);
-    solution->n_outputs = q;
-    solution->weights = memory_zeros(ml_n_weights(ml), sizeof(double), "weights", err);
-    solution->bias = biased ? memory_zeros(q, sizeof(double), "weights", err) : NULL;
-    if (!solution->weights || (biased && !solution->bias)) {
-        solution_free(solution);
-        return -1;
-    }
-    certify_zero_solution(ml->problem, ml_loss_of_zero(&ml->rows, cost), solution);
-    return 0;
+    return certify_zero_solution(ml->problem, ml_loss_of_zero(&ml->rows, cost), ml_n_weights(ml),
+                                 ml->rows.q, biased, solution, err);
 }
 
 int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct monitor *monitor,

@@ -211,15 +211,14 @@ static int fill_solution(struct rank *rank, const struct rank_parameters *parame
 /* The zero solution, for a fit that has no time. */
 static int zero_solution(struct rank *rank, double cost, struct solution *solution,
                          struct error *err) {
-    solution->n_outputs = 1;
     if (rank->pair_features) {
         solution->pairs = memory_array(1, sizeof *solution->pairs, "pairs", err);
-    } else {
-        solution->weights = memory_zeros(rank->map.dimension, sizeof(double), "weights", err);
+        if (!solution->pairs) {
+            return -1;
+        }
     }
-    certify_zero_solution(rank->problem, rank_certifier_zero_loss(&rank->certifier, cost),
-                          solution);
-    return solution->pairs || solution->weights ? 0 : -1;
+    return certify_zero_solution(rank->problem, rank_certifier_zero_loss(&rank->certifier, cost),
+                                 rank->map.dimension, 1, false, solution, err);
 }
 
 struct solving {

@@ -472,10 +472,7 @@ static int return_zero(struct top *top, const struct top_parameters *parameters,
         return -1;
     }
     top->level = (struct top_level){.threshold = top_risk_threshold_at_zero(risk), .highest = 0};
-    solution->n_outputs = 1;
-    solution->weights = memory_zeros(top->map.dimension, sizeof(double), "weights", err);
-    certify_zero_solution(top->problem, primal, solution);
-    return solution->weights ? 0 : -1;
+    return certify_zero_solution(top->problem, primal, top->map.dimension, 1, false, solution, err);
 }
 
 /* Sets the solution's bias. The weight of the constant feature stays behind the other weights,

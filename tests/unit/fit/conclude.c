@@ -3,6 +3,7 @@
  * report. */
 #define _GNU_SOURCE
 
+#include "common/base/array.h"
 #include "fit/definiteness.h"
 #include "tests/unit/fit/line.h"
 #include "tests/unit/ranks.h"
@@ -321,11 +322,20 @@ static void check_words(void) {
     CHECK_TRUE(!solution.converged && !solution.certified && solution.primal == 10 &&
                solution.dual == 9.5);
     const struct problem problem = {.n = 1};
-    certify_zero_solution(&problem, 7, &solution);
+    solution = (struct solution){0};
+    MUST(certify_zero_solution(&problem, 7, 6, 2, true, &solution, &err));
+    CHECK(solution.n_outputs == 2 && array_dot(solution.weights, solution.weights, 6) == 0 &&
+              array_dot(solution.bias, solution.bias, 2) == 0,
+          "the weights of f = 0");
     CHECK(solution.primal == 7 && solution.dual == 0 && solution.gap == 1 && solution.norm == 0 &&
               solution.constant_scores && solution.zero_only && solution.certified &&
               !solution.converged && solution.reason == STOP_TIME,
           "f = 0 because time ran out");
+    solution_free(&solution);
+    solution.pairs = calloc(1, sizeof *solution.pairs);
+    MUST(certify_zero_solution(&problem, 7, 6, 1, false, &solution, &err));
+    CHECK(!solution.weights && !solution.bias, "weights besides pairs");
+    solution_free(&solution);
     CHECK(near(certify_coefficient_rounding(10), 12 * line_unit, 1e-15), "rounding of a sum of 10");
     printf("ok: sums are not too small, and solutions say what is so\n");
 }
@@ -379,9 +389,11 @@ static void check_contradictions(void) {
     CHECK(sum.dual <= (double)exact && (long double)sum.dual < exact &&
               exact < (long double)sum.primal && sum.primal - sum.dual < 1e-12,
           "sums are not rounded outwards: %.17g %.17g", sum.primal, sum.dual);
-    certify_zero_solution(&problem, INFINITY, &solution);
+    solution = (struct solution){0};
+    MUST(certify_zero_solution(&problem, INFINITY, 1, 1, false, &solution, &err));
     CHECK(!solution.certified && isnan(solution.gap) && solution.reason == STOP_INFINITE,
           "the primal of f = 0 overflows");
+    solution_free(&solution);
     printf("ok: bounds that contradict each other are not claimed\n");
 }
 
