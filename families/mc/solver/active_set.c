@@ -267,7 +267,7 @@ static int ascend(struct mc_active *active, struct mc_active_iteration *iteratio
         if (mc_active_store(active, iteration->alpha, err) < 0) {
             return -1;
         }
-        mc_active_compact(active);
+        mc_active_compact(active, active->gradient);
     }
     return 0;
 }

@@ -155,39 +155,6 @@ static size_t simplex_directions(struct mc_active *active, struct free_row *row,
 
 /* ---- the limit of free variables ---- */
 
-/* Stores a row with directions first .. end as row number `rows`, if it has any. Returns the new
- * number of rows. */
-static size_t put_row(struct mc_active *active, size_t rows, struct free_row row, size_t first,
-                      size_t end) {
-    if (end > first) {
-        row.first = first;
-        row.end = end;
-        active->row[rows++] = row;
-    }
-    return rows;
-}
-
-/* Keeps the directions with gains above `min`, the first `n_equal` of those with this gain, and the
- * rows that have any. */
-static void keep_largest(struct mc_active *active, double min, size_t n_equal) {
-    size_t kept = 0, rows = 0;
-    for (size_t r = 0; r < active->n_rows; r++) {
-        struct free_row row = active->row[r];
-        size_t first = kept;
-        for (size_t t = row.first; t < row.end; t++) {
-            double gain = active->direction[t].gain;
-            if (gain > min || (gain == min && n_equal > 0)) {
-                n_equal -= gain == min;
-                active->direction[kept] = active->direction[t];
-                active->direction[kept++].row = (uint32_t)rows;
-            }
-        }
-        rows = put_row(active, rows, row, first, kept);
-    }
-    active->n_rows = rows;
-    active->n_directions = kept;
-}
-
 /* Keeps the `max` directions with the largest gains. */
 static int keep_best(struct mc_active *active, size_t max, struct error *err) {
     size_t n = active->n_directions;
@@ -208,7 +175,13 @@ static int keep_best(struct mc_active *active, size_t max, struct error *err) {
         n_equal++;
     }
     free(gain);
-    keep_largest(active, min, n_equal);
+    for (size_t t = 0; t < n; t++) {
+        struct direction *direction = &active->direction[t];
+        bool equal = direction->gain == min;
+        direction->fixed = equal ? n_equal == 0 : !(direction->gain > min);
+        n_equal -= equal && n_equal > 0;
+    }
+    mc_active_compact(active, NULL);
     return 0;
 }
 
@@ -368,19 +341,25 @@ int mc_active_store(struct mc_active *active, struct mc_alpha *alpha, struct err
     return 0;
 }
 
-void mc_active_compact(struct mc_active *active) {
+void mc_active_compact(struct mc_active *active, double *gradient) {
     size_t kept = 0, rows = 0;
     for (size_t r = 0; r < active->n_rows; r++) {
         struct free_row row = active->row[r];
         size_t first = kept;
         for (size_t t = row.first; t < row.end; t++) {
             if (!active->direction[t].fixed) {
-                active->gradient[kept] = active->gradient[t];
+                if (gradient) {
+                    gradient[kept] = gradient[t];
+                }
                 active->direction[kept] = active->direction[t];
                 active->direction[kept++].row = (uint32_t)rows;
             }
         }
-        rows = put_row(active, rows, row, first, kept);
+        if (kept > first) {
+            row.first = first;
+            row.end = kept;
+            active->row[rows++] = row;
+        }
     }
     active->n_rows = rows;
     active->n_directions = kept;

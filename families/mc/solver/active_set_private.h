@@ -16,7 +16,7 @@ struct direction {
     uint32_t row;   /* of the free set */
     uint32_t entry; /* class; k: the slack variable */
     double value, gain;
-    bool fixed;      /* fixed at a bound */
+    bool fixed;      /* at a bound, or one too many */
     bool eliminated; /* fixed, and eliminated from the factor */
 };
 
@@ -86,7 +86,7 @@ void mc_active_matrix_row(const struct mc_active *active, size_t s, size_t first
 /* Writes the values of the free set to alpha. */
 int mc_active_store(struct mc_active *active, struct mc_alpha *alpha, struct error *err);
 
-/* Removes the fixed directions from the free set. */
-void mc_active_compact(struct mc_active *active);
+/* Removes the fixed directions from the free set, and from gradient (n_directions) unless NULL. */
+void mc_active_compact(struct mc_active *active, double *gradient);
 
 #endif
