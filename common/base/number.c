@@ -6,7 +6,10 @@
 
 #include <assert.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 10^q = m 2^(s - 127) with 2^127 <= m < 2^128, s = floor(q log2 10): the table has floor(m) as two
@@ -40,97 +43,13 @@ static inline uint64_t multiply(uint64_t a, uint64_t b, uint64_t *high) {
 #endif
 }
 
-/* ---- Exact comparison of a decimal with a binary number ------------------------------------- */
-
-/* A natural number in 32-bit limbs, the lowest first. 800 digits and a power 5^1124 or 2^1140 are
- * the largest that parsing makes: below 3,800 bits. */
-enum { BIG_LIMBS = 128 };
-struct big {
-    uint32_t limb[BIG_LIMBS];
-    size_t n;
-};
-
-static void big_multiply_add(struct big *big, uint32_t factor, uint32_t addend) {
-    uint64_t carry = addend;
-    for (size_t i = 0; i < big->n; i++) {
-        carry += (uint64_t)big->limb[i] * factor;
-        big->limb[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-    if (carry) {
-        assert(big->n < BIG_LIMBS);
-        big->limb[big->n++] = (uint32_t)carry;
-    }
-}
-
-static void big_set(struct big *big, uint64_t value) {
-    big->limb[0] = (uint32_t)value;
-    big->limb[1] = (uint32_t)(value >> 32);
-    big->n = big->limb[1] ? 2 : big->limb[0] ? 1 : 0;
-}
-
-static void big_multiply_power5(struct big *big, int64_t exponent) {
-    static const uint32_t power13 = 1220703125;
-    for (; exponent >= 13; exponent -= 13) {
-        big_multiply_add(big, power13, 0);
-    }
-    for (; exponent > 0; exponent--) {
-        big_multiply_add(big, 5, 0);
-    }
-}
-
-static void big_shift_left(struct big *big, int64_t bits) {
-    size_t limbs = (size_t)bits / 32;
-    big_multiply_add(big, UINT32_C(1) << (bits % 32), 0);
-    assert(big->n + limbs <= BIG_LIMBS);
-    memmove(big->limb + limbs, big->limb, big->n * sizeof big->limb[0]);
-    memset(big->limb, 0, limbs * sizeof big->limb[0]);
-    big->n += limbs;
-}
-
-static int big_compare(const struct big *a, const struct big *b) {
-    if (a->n != b->n) {
-        return a->n < b->n ? -1 : 1;
-    }
-    for (size_t i = a->n; i-- > 0;) {
-        if (a->limb[i] != b->limb[i]) {
-            return a->limb[i] < b->limb[i] ? -1 : 1;
-        }
-    }
-    return 0;
-}
+/* ---- Decimal to double ---------------------------------------------------------------------- */
 
 static double from_bits(uint64_t bits) {
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
-
-/* Of the double with these bits and the next one, the one nearer to digits * 10^exponent, which
- * lies between them. Spoils digits. */
-static double round_exactly(struct big *digits, int64_t exponent, uint64_t bits) {
-    uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
-    int64_t biased = (int64_t)(bits >> 52);
-    uint64_t significand = biased ? fraction | UINT64_C(1) << 52 : fraction;
-    int64_t unit = (biased ? biased : 1) - 1075;
-    struct big middle; /* (2 significand + 1) 2^(unit - 1) */
-    big_set(&middle, 2 * significand + 1);
-    int64_t shift = exponent - (unit - 1); /* of digits against middle, once 5s are multiplied in */
-    if (exponent >= 0) {
-        big_multiply_power5(digits, exponent);
-    } else {
-        big_multiply_power5(&middle, -exponent);
-    }
-    if (shift >= 0) {
-        big_shift_left(digits, shift);
-    } else {
-        big_shift_left(&middle, -shift);
-    }
-    int order = big_compare(digits, &middle);
-    return from_bits(bits + (order > 0 || (order == 0 && (bits & 1))));
-}
-
-/* ---- Decimal to double ---------------------------------------------------------------------- */
 
 /* Brackets digits * 10^exponent (digits > 0): *below gets the bits of the largest double that is
  * not above it. Returns -1 if it rounds there, 1 if to the next double, 0 if 128 bits of the power
@@ -202,10 +121,10 @@ double number_scale(uint64_t digits, int64_t exponent) {
     }
     uint64_t below;
     int direction = bracket(digits, exponent, &below);
-    if (direction == 0) {
-        struct big exact;
-        big_set(&exact, digits);
-        return round_exactly(&exact, exponent, below);
+    if (direction == 0) { /* strtod needs no locale where there is no point */
+        char text[48];
+        snprintf(text, sizeof text, "%" PRIu64 "e%" PRId64, digits, exponent);
+        return strtod(text, NULL);
     }
     return from_bits(below + (direction > 0));
 }
@@ -249,13 +168,12 @@ static const char *take_digits(const char *text, const char *end, struct mantiss
     return text;
 }
 
-/* Rounds the decimal of [text, end) (digits, perhaps a point among them) times 10^exponent, which
- * lies between the double `below` and the next one. */
-static double round_long(const char *text, const char *end, int64_t exponent, uint64_t below) {
+/* The decimal of [text, end) (digits, perhaps a point among them) times 10^exponent. */
+static double round_long(const char *text, const char *end, int64_t exponent) {
     enum {
         MOST = 800
     }; /* the midpoint of two doubles has at most 768 digits; one more digit decides */
-    struct big digits = {.n = 0};
+    char digits[MOST + 32];
     size_t count = 0;
     bool more = false;
     for (; text < end; text++) {
@@ -263,18 +181,19 @@ static double round_long(const char *text, const char *end, int64_t exponent, ui
             continue;
         }
         if (count < MOST) {
-            big_multiply_add(&digits, 10, (uint32_t)(*text - '0'));
-            count += digits.n > 0;
+            digits[count] = *text;
+            count += count > 0 || *text != '0';
         } else {
             more |= *text != '0';
             exponent++;
         }
     }
     if (more) { /* any digit here has the same effect */
-        big_multiply_add(&digits, 10, 1);
+        digits[count++] = '1';
         exponent--;
     }
-    return round_exactly(&digits, exponent, below);
+    snprintf(digits + count, sizeof digits - count, "e%" PRId64, exponent);
+    return strtod(digits, NULL);
 }
 
 /* Parses [sign] digits after the letter e. Returns text itself if there are none. */
@@ -330,7 +249,7 @@ const char *number_parse(const char *text, const char *end, double *value) {
         uint64_t rounded = below + (direction > 0), rounded_above = above + (direction_above > 0);
         magnitude = direction && direction_above && rounded == rounded_above
                         ? from_bits(rounded)
-                        : round_long(first, last, exponent, below);
+                        : round_long(first, last, exponent);
     }
     *value = negative ? -magnitude : magnitude;
     return p;
