@@ -1,6 +1,8 @@
 /* Draws from integers and sums of uniform numbers. */
 #include "datasets/draw.h"
 
+#include "common/base/order.h"
+
 #include <stdlib.h>
 
 enum { TERMS = 12 }; /* a sum of so many uniform numbers has variance 1 */
@@ -30,13 +32,8 @@ uint32_t scatter_rank(uint64_t rank, uint64_t n) {
     return (uint32_t)(rank * 2654435761u % n);
 }
 
-static int compare(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 void sort_columns(uint32_t *column, size_t n) {
-    qsort(column, n, sizeof *column, compare);
+    qsort(column, n, sizeof *column, order_uint32);
 }
 
 size_t sort_distinct_columns(uint32_t *column, size_t n) {

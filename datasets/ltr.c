@@ -3,7 +3,7 @@
  * query; grades that depend on them through a noisy, partly nonlinear relevance.
  *
  * All arithmetic is on integers (values are 0..9999), so that the text is the same on every
- * machine, and generation is fast. */
+ * machine. */
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "datasets/family.h"
@@ -144,30 +144,29 @@ static int set_thresholds(struct ltr *ltr, uint64_t seed, struct error *err) {
     return 0;
 }
 
-static void write_row(const struct ltr *ltr, struct writer *out, int64_t relevance, size_t query) {
+static void write_row(const struct ltr *ltr, struct output *out, int64_t relevance, size_t query) {
     if (ltr->n_grades == 0) {
         /* in units of 1/1000 of the interquartile range */
-        writer_decimal(out, relevance / (ltr->range / 1000 + 1), 3);
+        output_number(out, (double)(relevance / (ltr->range / 1000 + 1)) / 1000);
     } else {
         uint64_t grade = 0;
         while (grade + 1 < ltr->n_grades && relevance > ltr->threshold[grade + 1]) {
             grade++;
         }
-        writer_count(out, grade);
+        output_number(out, (double)grade);
     }
     if (ltr->n_queries > 0) {
-        writer_text(out, " qid:");
-        writer_count(out, query + 1);
+        output_format(out, " qid:%zu", query + 1);
     }
     for (size_t k = 0; k < ltr->n_features; k++) {
-        writer_feature(out, k, ltr->value[k], 4);
+        writer_feature(out, k, ltr->value[k], UNIT);
     }
-    writer_text(out, "\n");
+    output_text(out, "\n");
 }
 
 static int write_rows(struct ltr *ltr, uint64_t seed, const char *path, struct error *err) {
-    struct writer out;
-    if (set_thresholds(ltr, seed, err) || writer_open(&out, path, err)) {
+    struct output *out;
+    if (set_thresholds(ltr, seed, err) || output_open(&out, path, err)) {
         return -1;
     }
     struct random random;
@@ -175,7 +174,7 @@ static int write_rows(struct ltr *ltr, uint64_t seed, const char *path, struct e
     uint32_t of_query[FACTORS];
     make_query(of_query, &random);
     size_t query = 0, share = 0; /* row i is of query floor(i n_queries / n_rows) */
-    for (size_t i = 0; i < ltr->n_rows && !out.failed; i++) {
+    for (size_t i = 0; i < ltr->n_rows && !output_failed(out); i++) {
         if (share >= ltr->n_rows) {
             query += share / ltr->n_rows;
             share %= ltr->n_rows;
@@ -183,9 +182,9 @@ static int write_rows(struct ltr *ltr, uint64_t seed, const char *path, struct e
         }
         share += ltr->n_queries;
         int64_t relevance = make_row(ltr, of_query, &random);
-        write_row(ltr, &out, relevance + make_noise(ltr, &random), query);
+        write_row(ltr, out, relevance + make_noise(ltr, &random), query);
     }
-    return writer_close(&out, err);
+    return output_end(out, 0, err);
 }
 
 static int generate(const struct options *options, struct error *err) {

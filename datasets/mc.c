@@ -45,39 +45,39 @@ static size_t draw_columns(const struct mc *mc, size_t class, struct random *ran
 
 /* Writes values such that the row has length about 1. */
 static void write_sparse(const struct mc *mc, size_t class, struct random *random,
-                         struct writer *out) {
+                         struct output *out) {
     size_t n = draw_columns(mc, class, random);
     int64_t size = (int64_t)(UNIT / sqrt((double)n));
     for (size_t k = 0; k < n; k++) {
         writer_feature(out, mc->column[k],
-                       1 + size / 2 + (int64_t)random_below(random, (uint64_t)size + 1), 4);
+                       1 + size / 2 + (int64_t)random_below(random, (uint64_t)size + 1), UNIT);
     }
 }
 
 /* Writes a point of an approximately normal cloud around the centre of the class, whose coordinates
  * are uniform. */
 static void write_dense(const struct mc *mc, size_t class, struct random *random,
-                        struct writer *out) {
+                        struct output *out) {
     for (size_t k = 0; k < mc->n_features; k++) {
         int64_t centre = (int64_t)(scatter(mc, class, k) % (2 * UNIT + 1)) - UNIT;
-        writer_feature(out, k, centre * mc->spread / UNIT + draw_bell(random, UNIT), 4);
+        writer_feature(out, k, centre * mc->spread / UNIT + draw_bell(random, UNIT), UNIT);
     }
 }
 
 static int write_rows(const struct mc *mc, const char *path, struct error *err) {
-    struct writer out;
+    struct output *out;
     struct random random;
-    if (writer_open(&out, path, err)) {
+    if (output_open(&out, path, err)) {
         return -1;
     }
     random_start(&random, mc->seed, 8);
-    for (size_t i = 0; i < mc->n_rows && !out.failed; i++) {
+    for (size_t i = 0; i < mc->n_rows && !output_failed(out); i++) {
         size_t class = (size_t)random_below(&random, mc->n_classes);
-        writer_count(&out, class + 1);
-        (mc->n_values > 0 ? write_sparse : write_dense)(mc, class, &random, &out);
-        writer_text(&out, "\n");
+        output_number(out, (double)(class + 1));
+        (mc->n_values > 0 ? write_sparse : write_dense)(mc, class, &random, out);
+        output_text(out, "\n");
     }
-    return writer_close(&out, err);
+    return output_end(out, 0, err);
 }
 
 static int generate(const struct options *options, struct error *err) {

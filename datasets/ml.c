@@ -101,13 +101,12 @@ static size_t draw_words(const struct set *set, const uint32_t *topics, size_t n
     return n;
 }
 
-static void write_row(const struct set *set, size_t n_words, struct writer *out,
+static void write_row(const struct set *set, size_t n_words, struct output *out,
                       struct random *random) {
     const char *between = "";
     for (size_t k = 0; k < set->n_labels; k++) {
         if (set->has_label[k]) {
-            writer_text(out, between);
-            writer_count(out, k + 1);
+            output_format(out, "%s%zu", between, k + 1);
             between = ",";
         }
     }
@@ -116,18 +115,18 @@ static void write_row(const struct set *set, size_t n_words, struct writer *out,
             end++;
         }
         uint64_t weight = (end - first) * (300 + random_below(random, 700));
-        writer_feature(out, set->word[first], (int64_t)weight, 4);
+        writer_feature(out, set->word[first], (int64_t)weight, 10000);
     }
-    writer_text(out, "\n");
+    output_text(out, "\n");
 }
 
 static int write_file(const void *context, const char *path, bool test, struct error *err) {
     const struct set *set = context;
-    struct writer out;
-    if (writer_open(&out, path, err)) {
+    struct output *out;
+    if (output_open(&out, path, err)) {
         return -1;
     }
-    for (size_t i = 0; i < set->n_rows && !out.failed; i++) {
+    for (size_t i = 0; i < set->n_rows && !output_failed(out); i++) {
         struct random random; /* a stream for each document: both sides see the same ones */
         uint32_t topics[3];
         random_start(&random, set->seed, 100 + i);
@@ -142,9 +141,9 @@ static int write_file(const void *context, const char *path, bool test, struct e
         }
         size_t n_own = draw_labels(set, topics, n_topics, &random);
         size_t n_words = draw_words(set, topics, n_topics, n_own, &random);
-        write_row(set, n_words, &out, &random);
+        write_row(set, n_words, out, &random);
     }
-    return writer_close(&out, err);
+    return output_end(out, 0, err);
 }
 
 static int generate(const struct options *options, struct error *err) {

@@ -171,7 +171,7 @@ static int64_t retention_time(const struct system *system, double x) {
     return (int64_t)(100 * (system->dead_time + system->length * share) + 0.5);
 }
 
-static void write_system(const struct set *set, size_t s, bool test, struct writer *out,
+static void write_system(const struct set *set, size_t s, bool test, struct output *out,
                          struct random random) {
     const struct system *system = &set->system[s];
     for (size_t m = 0; m < set->n_molecules; m++) {
@@ -180,36 +180,31 @@ static void write_system(const struct set *set, size_t s, bool test, struct writ
         if (!measured || set->in_test[m] != test) {
             continue;
         }
-        writer_decimal(out, retention_time(system, set->retention[m] + noise), 2);
-        writer_text(out, " qid:");
-        writer_count(out, s + 1);
+        output_number(out, (double)retention_time(system, set->retention[m] + noise) / 100);
+        output_format(out, " qid:%zu", s + 1);
         const uint32_t *count = set->count + m * set->n_features;
         for (size_t k = 0; k < set->n_features; k++) {
             if (count[k] > 0) {
-                writer_feature(out, k, count[k], 0);
+                writer_feature(out, k, count[k], 1);
             }
         }
-        writer_text(out, " # system-");
-        writer_count(out, s + 1);
-        writer_text(out, " molecule-");
-        writer_count(out, m + 1);
-        writer_text(out, "\n");
+        output_format(out, " # system-%zu molecule-%zu\n", s + 1, m + 1);
     }
 }
 
 static int write_file(const void *context, const char *path, bool test, struct error *err) {
     const struct set *set = context;
-    struct writer out;
-    if (writer_open(&out, path, err)) {
+    struct output *out;
+    if (output_open(&out, path, err)) {
         return -1;
     }
     for (size_t s = 0; s < set->n_systems; s++) {
         struct random random; /* the same for both sides of a split */
         random_start(&random, set->seed, 11 + s);
         compute_retention(set, &set->system[s]);
-        write_system(set, s, test, &out, random);
+        write_system(set, s, test, out, random);
     }
-    return writer_close(&out, err);
+    return output_end(out, 0, err);
 }
 
 /* On failure the caller still calls release. */

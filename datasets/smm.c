@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-enum { DIGITS = 4, UNITS = 10000 };
+enum { UNITS = 10000 /* of a value: four digits */ };
 
 struct set {
     size_t n, height, width, rank;
@@ -69,41 +69,42 @@ static int draw_row(const struct set *set, struct random *random) {
 
 static int write_rows(const struct set *set, struct random *random, const char *path,
                       struct error *err) {
-    struct writer out;
-    if (writer_open(&out, path, err)) {
+    struct output *out;
+    if (output_open(&out, path, err)) {
         return -1;
     }
-    writer_text(&out, "# matrix ");
-    writer_count(&out, set->height);
-    writer_text(&out, " ");
-    writer_count(&out, set->width);
-    writer_text(&out, " row-major\n");
+    output_format(out, "# matrix %zu %zu row-major\n", set->height, set->width);
     for (size_t i = 0; i < set->n; i++) {
-        writer_text(&out, draw_row(set, random) ? "+1" : "-1");
+        output_text(out, draw_row(set, random) ? "+1" : "-1");
         for (size_t j = 0; j < set->height * set->width; j++) {
-            writer_feature(&out, j, set->row[j], DIGITS);
+            writer_feature(out, j, set->row[j], UNITS);
         }
-        writer_text(&out, "\n");
+        output_text(out, "\n");
     }
-    return writer_close(&out, err);
+    return output_end(out, 0, err);
 }
 
 /* B, or the difference of the two means, in six decimals. */
 static int write_truth(const struct set *set, const char *path, struct error *err) {
-    struct writer out;
-    if (writer_open(&out, path, err)) {
+    struct output *out;
+    if (output_open(&out, path, err)) {
         return -1;
     }
     for (size_t a = 0; a < set->height; a++) {
         for (size_t c = 0; c < set->width; c++) {
             size_t at = a * set->width + c;
             double value = set->mean[1][at] - (set->simulation == 2 ? set->mean[0][at] : 0);
-            writer_text(&out, c > 0 ? " " : "");
-            writer_decimal(&out, (int64_t)(value * 1e6 + (value < 0 ? -0.5 : 0.5)), 6);
+            int64_t millionths = (int64_t)(value * 1e6 + (value < 0 ? -0.5 : 0.5));
+            output_text(out, c > 0 ? " " : "");
+            if (millionths != 0 && -10 < millionths && millionths < 10) { /* without exponent */
+                output_format(out, "%.6f", (double)millionths / 1e6);
+            } else {
+                output_number(out, (double)millionths / 1e6);
+            }
         }
-        writer_text(&out, "\n");
+        output_text(out, "\n");
     }
-    return writer_close(&out, err);
+    return output_end(out, 0, err);
 }
 
 /* Two outputs to one file are refused. */

@@ -6,6 +6,7 @@
 #include "datasets/family.h"
 #include "datasets/writer.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 struct sparse {
@@ -25,30 +26,29 @@ static size_t draw_columns(const struct sparse *set, struct random *random) {
 
 static int write_rows(const struct sparse *set, uint64_t seed, const char *path,
                       struct error *err) {
-    struct writer out;
-    if (writer_open(&out, path, err)) {
+    struct output *out;
+    if (output_open(&out, path, err)) {
         return -1;
     }
     struct random random;
     random_start(&random, seed, 4);
-    for (size_t i = 0; i < set->n_rows && !out.failed; i++) {
+    for (size_t i = 0; i < set->n_rows && !output_failed(out); i++) {
         size_t n = draw_columns(set, &random);
         int64_t target = 0;
         for (size_t k = 0; k < n; k++) {
             target += set->weight[set->column[k]];
         }
         target += (int64_t)random_below(&random, 401) - 200;
-        writer_decimal(&out, target, 2);
+        output_number(out, (double)target / 100);
         if (set->n_queries > 0) {
-            writer_text(&out, " qid:");
-            writer_count(&out, 1 + random_below(&random, set->n_queries));
+            output_format(out, " qid:%" PRIu64, 1 + random_below(&random, set->n_queries));
         }
         for (size_t k = 0; k < n; k++) {
-            writer_feature(&out, set->column[k], 1 + (int64_t)random_below(&random, 9999), 4);
+            writer_feature(out, set->column[k], 1 + (int64_t)random_below(&random, 9999), 10000);
         }
-        writer_text(&out, "\n");
+        output_text(out, "\n");
     }
-    return writer_close(&out, err);
+    return output_end(out, 0, err);
 }
 
 static int generate(const struct options *options, struct error *err) {

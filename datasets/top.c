@@ -24,13 +24,13 @@ struct top {
 };
 
 static void write_row(const struct top *top, const struct cloud *cloud, struct random *random,
-                      struct writer *out) {
-    writer_text(out, cloud->label);
+                      struct output *out) {
+    output_text(out, cloud->label);
     for (size_t k = 0; k < top->n_features; k++) {
         int64_t centre = k < SHAPES ? cloud->centre[k] * (UNIT / 10) : 0;
-        writer_feature(out, k, draw_bell(random, UNIT) + centre, 4);
+        writer_feature(out, k, draw_bell(random, UNIT) + centre, UNIT);
     }
-    writer_text(out, "\n");
+    output_text(out, "\n");
 }
 
 static int generate(const struct options *options, struct error *err) {
@@ -40,16 +40,16 @@ static int generate(const struct options *options, struct error *err) {
                       .hard = options_number(options, "hard")};
     struct random random;
     random_start(&random, (uint64_t)options_number(options, "seed"), 5);
-    struct writer out;
-    if (writer_open(&out, options_text(options, "output"), err)) {
+    struct output *out;
+    if (output_open(&out, options_text(options, "output"), err)) {
         return -1;
     }
-    for (size_t i = 0; i < top.n_rows && !out.failed; i++) {
+    for (size_t i = 0; i < top.n_rows && !output_failed(out); i++) {
         bool is_positive = random_unit(&random) < top.positives;
         bool is_hard = random_unit(&random) < top.hard;
-        write_row(&top, is_positive ? &positive : is_hard ? &hard : &bulk, &random, &out);
+        write_row(&top, is_positive ? &positive : is_hard ? &hard : &bulk, &random, out);
     }
-    return writer_close(&out, err);
+    return output_end(out, 0, err);
 }
 
 static const struct option_spec specs[] = {

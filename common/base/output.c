@@ -333,6 +333,10 @@ void output_number(struct output *output, double value) {
     output_write(output, text, number_format(value, text));
 }
 
+bool output_failed(const struct output *output) {
+    return output->failure != 0;
+}
+
 int output_flush(struct output *output, struct error *err) {
     drain(output);
     return output->failure ? output_fail(output, output->failure, err) : 0;

@@ -59,6 +59,9 @@ void output_format(struct output *output, const char *format, ...)
 /* Appends the shortest decimal that reads back to the same bits; value is finite. */
 void output_number(struct output *output, double value);
 
+/* True if something has failed: a long output need not go on. */
+bool output_failed(const struct output *output);
+
 /* Writes the buffered bytes to the system; fails if anything since output_open has failed. */
 int output_flush(struct output *output, struct error *err);
 
