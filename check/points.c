@@ -106,17 +106,7 @@ static int index_serials(struct points *points, struct error *err) {
 
 static struct ball stored_value(const struct points *points, size_t p, size_t q) {
     const struct data *rows = points->rows;
-    uint64_t column = rows->serial[q] - 1; /* from 0, like columns */
-    if (!rows->row_start) {
-        return ball_of(
-            column < rows->n_features ? (double)rows->value[p * rows->n_features + column] : 0);
-    }
-    uint64_t low = rows->row_start[p], end = rows->row_start[p + 1], high = end;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        *(rows->column[middle] < column ? &low : &high) = middle + (rows->column[middle] < column);
-    }
-    return ball_of(low < end && rows->column[low] == column ? (double)rows->value[low] : 0);
+    return ball_of((double)data_value(rows, p, rows->serial[q] - 1)); /* from 0, like columns */
 }
 
 bool points_is_zero(const struct points *points, size_t p) {

@@ -186,17 +186,10 @@ static const double LARGE = 1000;
 /* largest (n_features) = the largest |value| of each feature. */
 static void find_largest(const struct data *data, double *largest) {
     for (size_t i = 0; i < data->n_rows; i++) {
-        if (data->row_start) {
-            for (uint64_t at = data->row_start[i]; at < data->row_start[i + 1]; at++) {
-                double *so_far = &largest[data->column[at]], size = fabs((double)data->value[at]);
-                *so_far = size > *so_far ? size : *so_far;
-            }
-            continue;
-        }
-        const float *row = data->value + i * data->n_features;
-        for (size_t j = 0; j < data->n_features; j++) {
-            double size = fabs((double)row[j]);
-            largest[j] = size > largest[j] ? size : largest[j];
+        struct stored_row row = data_stored(data, i);
+        for (size_t k = 0; k < row.n; k++) {
+            double *so_far = &largest[stored_column(row, k)], size = fabs((double)row.value[k]);
+            *so_far = size > *so_far ? size : *so_far;
         }
     }
 }

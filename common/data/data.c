@@ -547,6 +547,18 @@ void data_row_dense(const struct data *data, size_t row, size_t width, double *d
     memset(dense + stored, 0, (width - stored) * sizeof *dense);
 }
 
+float data_value(const struct data *data, size_t row, uint64_t column) {
+    if (!data->row_start) {
+        return column < data->n_features ? data->value[row * data->n_features + column] : 0;
+    }
+    uint64_t low = data->row_start[row], end = data->row_start[row + 1], high = end;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        *(data->column[middle] < column ? &low : &high) = middle + (data->column[middle] < column);
+    }
+    return low < end && data->column[low] == column ? data->value[low] : 0;
+}
+
 void data_free(struct data *data) {
     if (!data->borrowed_features) {
         indices_free(&data->indices);

@@ -157,6 +157,9 @@ bool data_find_query(const struct names *queries, const char *text, size_t lengt
  * width on are omitted. */
 void data_row_dense(const struct data *data, size_t row, size_t width, double *dense);
 
+/* The value of a row in a column, of any number; 0 if none is stored there. */
+float data_value(const struct data *data, size_t row, uint64_t column);
+
 /* Frees the arrays that data owns, and empties it. */
 void data_free(struct data *data);
 

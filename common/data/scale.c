@@ -19,15 +19,9 @@ const char *const scale_names[] = {NAMES_BY_ROW, "query-minmax", "query-std", NU
 static void each_value(const struct data *data, void (*add)(struct scale *, uint32_t, double),
                        struct scale *scale) {
     for (size_t i = 0; i < data->n_rows; i++) {
-        if (data->row_start) {
-            for (uint64_t at = data->row_start[i]; at < data->row_start[i + 1]; at++) {
-                add(scale, data->column[at], (double)data->value[at]);
-            }
-        } else {
-            const float *row = data->value + i * data->n_features;
-            for (uint32_t c = 0; c < data->n_features; c++) {
-                add(scale, c, (double)row[c]);
-            }
+        struct stored_row row = data_stored(data, i);
+        for (size_t k = 0; k < row.n; k++) {
+            add(scale, stored_column(row, k), (double)row.value[k]);
         }
     }
 }

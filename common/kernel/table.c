@@ -40,30 +40,6 @@ static struct sums sums_of(const struct kernel_rows *x, size_t i, const struct k
     }
 }
 
-/* Value number `serial` of row x, counted from 1; 0 if it is not stored. */
-static double stored_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z,
-                           size_t j) {
-    const struct data *data = x->data;
-    uint64_t serial = z->data->serial[j];
-    if (serial == 0 || serial > data->n_features) {
-        return 0;
-    }
-    uint32_t column = (uint32_t)(serial - 1);
-    if (!data->row_start) {
-        return (double)data->value[i * data->n_features + column];
-    }
-    uint64_t low = data->row_start[i], end = data->row_start[i + 1], high = end;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (data->column[middle] < column) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < end && data->column[low] == column ? (double)data->value[low] : 0;
-}
-
 static double power_of(double base, int degree) {
     double power = 1;
     for (int d = 0; d < degree; d++) {
@@ -75,7 +51,7 @@ static double power_of(double base, int degree) {
 double kernel_value(const struct kernel_rows *x, size_t i, const struct kernel_rows *z, size_t j) {
     const struct kernel *kernel = x->kernel;
     if (kernel->type == KERNEL_PRECOMPUTED) {
-        return stored_value(x, i, z, j);
+        return (double)data_value(x->data, i, z->data->serial[j] - 1); /* from 0, like columns */
     }
     struct sums sums = sums_of(x, i, z, j);
     double base = kernel->gamma * sums.product + kernel->coef0, all;
