@@ -337,7 +337,8 @@ int task_open(struct task *task, const char *const paths[3], struct threads *thr
     *task = (struct task){.threads = threads, .findings = findings};
     if (proof_read(&task->proof, paths[2], err) < 0 || find_family(task, err) < 0 ||
         check_keys(task, err) < 0 ||
-        model_read(&task->model, task->family->name, task->family->model_keys, paths[1], err) < 0 ||
+        model_read(&task->model, task->family->name, task->family->model_keys, false, paths[1],
+                   err) < 0 ||
         task_proof_number(task, "constant", 0, &task->constant, err) < 0) {
         return -1;
     }

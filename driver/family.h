@@ -208,7 +208,7 @@ struct predictor {
     size_t n_options;
     const struct measures *measures;
     const char *const *model_keys; /* keys of the family's own lines of a model, ended by NULL */
-    bool imports; /* also reads LIBLINEAR's multi-class models, see model_read_classes */
+    bool imports;                  /* also reads LIBLINEAR's multi-class models, see model_read */
 
     /* Returns whether `add` needs the comments of the rows (data.remark). May be NULL: never. */
     bool (*wants_comments)(const struct options *options);

@@ -66,8 +66,8 @@ static int read_model(struct prediction *prediction, struct error *err) {
     const struct options *options = prediction->options;
     bool batch = options_given(options, "batch");
     const char *path = options->operand[batch ? batch_model(options) : 1];
-    int status = (predictor->imports ? model_read_classes : model_read)(
-        &prediction->model, predictor->name, predictor->model_keys, path, err);
+    int status = model_read(&prediction->model, predictor->name, predictor->model_keys,
+                            predictor->imports, path, err);
     if (status < 0 && !batch && run_files_begins(options->operand[0], run_files_models)) {
         const struct error reason = *err;
         error_set(err, reason.kind, "%s (are the two files swapped?)", reason.text);

@@ -88,3 +88,13 @@ int error_set(struct error *err, enum error_kind kind, const char *format, ...) 
     va_end(arguments);
     return -1;
 }
+
+int error_first(const struct error *errors, size_t n, struct error *err) {
+    for (size_t i = 0; i < n; i++) {
+        if (errors[i].kind != ERROR_NONE) {
+            *err = errors[i];
+            return -1;
+        }
+    }
+    return 0;
+}

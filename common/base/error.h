@@ -11,6 +11,7 @@
 #endif
 
 #include <stdarg.h>
+#include <stddef.h>
 
 enum error_kind {
     ERROR_NONE = 0,
@@ -33,5 +34,9 @@ int error_set(struct error *err, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int error_set_list(struct error *err, enum error_kind kind, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
+
+/* Of n errors, such as those of threads (zero: none): returns -1 with *err a copy of the first, or
+ * 0 if there is none. */
+int error_first(const struct error *errors, size_t n, struct error *err);
 
 #endif

@@ -169,26 +169,16 @@ static int begin_queries(struct input *input, struct error *err) {
 /* Converts the dense rows so far to CSR without zeros. */
 static int make_sparse(struct input *input, struct error *err) {
     struct data *data = input->data;
-    size_t width = data->n_features;
-    data->row_start = memory_array(input->rows_capacity + 1, sizeof *data->row_start, "rows", err);
-    data->column = memory_array(input->values_capacity, sizeof *data->column, "columns", err);
-    if (!data->row_start || !data->column) {
+    if (data_make_sparse(data, err) < 0) {
         return -1;
     }
-    size_t n = 0;
-    for (size_t i = 0; i < data->n_rows; i++) {
-        data->row_start[i] = n;
-        for (size_t j = 0; j < width; j++) {
-            float value = data->value[i * width + j];
-            data->column[n] = (uint32_t)j;
-            data->value[n] = value;
-            n += value != 0;
-        }
-    }
-    data->row_start[data->n_rows] = n;
-    input->n_values = n;
+    input->n_values = data_values(data);
     input->dense = false;
-    return 0;
+    return resize(&data->row_start, data->n_rows + 1, input->rows_capacity + 1,
+                  sizeof *data->row_start, "rows", err) < 0
+               ? -1
+               : resize(&data->column, input->n_values, input->values_capacity,
+                        sizeof *data->column, "columns", err);
 }
 
 /* Shrinks an array to its n items. */

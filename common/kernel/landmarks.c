@@ -173,12 +173,9 @@ static int fill_all(struct filling *filling, struct threads *threads, struct err
     }
     if (status == 0) {
         threads_run(threads, (n + CHUNK - 1) / CHUNK, fill, filling);
+        status = error_first(filling->error, workers, err);
     }
     for (size_t w = 0; filling->block && w < workers; w++) {
-        if (status == 0 && filling->error[w].kind != ERROR_NONE) {
-            *err = filling->error[w];
-            status = -1;
-        }
         free(filling->block[w]);
     }
     kernel_scratch_array_free(filling->scratch, workers);

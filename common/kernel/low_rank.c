@@ -165,11 +165,8 @@ static int grow(struct growth *growth, const struct low_rank_goal *goal, struct 
             return 0;
         }
         threads_run(low->threads, n_chunks(low), extend, growth);
-        for (size_t w = 0; w < threads_count(low->threads); w++) {
-            if (growth->error[w].kind != ERROR_NONE) {
-                *err = growth->error[w];
-                return -1;
-            }
+        if (error_first(growth->error, threads_count(low->threads), err) < 0) {
+            return -1;
         }
         for (size_t a = 0; a < growth->m; a++) {
             low->rest[growth->pivot[a]] = 0;

@@ -267,12 +267,7 @@ static int build_cached(struct panels *panels, struct threads *threads, struct e
     if (status == 0) {
         threads_run(threads, build.n_tiles,
                     panels->is_double ? double_build_task : float_build_task, &build);
-        for (size_t w = 0; w < workers; w++) {
-            if (build.error[w].kind != ERROR_NONE) {
-                *err = build.error[w];
-                status = -1;
-            }
-        }
+        status = error_first(build.error, workers, err);
     }
     free(build.tile);
     free(build.error);

@@ -305,12 +305,7 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
     }
     if (status == 0) {
         threads_run(threads, s->own_end - s->own, s->symmetric ? score_triangle : score_rows, s);
-        for (size_t w = 0; w < workers; w++) {
-            if (s->error[w].kind != ERROR_NONE) {
-                *err = s->error[w];
-                status = -1;
-            }
-        }
+        status = error_first(s->error, workers, err);
     }
     if (status == 0 && s->symmetric) {
         copy_scores(s);

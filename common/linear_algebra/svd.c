@@ -64,8 +64,7 @@ int svd_thin(const double *A, size_t m, size_t n, double *U, double *s, double *
     return status;
 }
 
-/* C (m, n) = A (m, k) B (k, n). */
-static void multiply(const double *A, const double *B, size_t m, size_t k, size_t n, double *C) {
+void matrix_product(const double *A, const double *B, size_t m, size_t k, size_t n, double *C) {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1, A, (int)k, B,
                 (int)n, 0, C, (int)n);
 }
@@ -84,7 +83,7 @@ int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, 
     double *V2t = s2 + b, *core = V2t + b * n, *Uc = core + a * b, *sc = Uc + a * c, *Vct = sc + c;
     int status = -1;
     if (svd_thin(L, m, k, U1, s1, V1t, err) == 0 && svd_thin(R, k, n, U2, s2, V2t, err) == 0) {
-        multiply(V1t, U2, a, k, b, core);
+        matrix_product(V1t, U2, a, k, b, core);
         for (size_t i = 0; i < a; i++) {
             for (size_t j = 0; j < b; j++) {
                 core[i * b + j] *= s1[i] * s2[j];
@@ -96,9 +95,9 @@ int svd_product(const double *L, const double *R, size_t m, size_t k, size_t n, 
         for (size_t i = 0; i < a; i++) { /* keep the first r of c columns */
             memmove(Uc + i * r, Uc + i * c, r * sizeof *Uc);
         }
-        multiply(U1, Uc, m, a, r, U);
+        matrix_product(U1, Uc, m, a, r, U);
         memcpy(s, sc, r * sizeof *s);
-        multiply(Vct, V2t, r, b, n, Vt);
+        matrix_product(Vct, V2t, r, b, n, Vt);
     }
     free(work);
     return status;

@@ -1,10 +1,14 @@
-/* Singular value decompositions and the smallest eigenvalue, by LAPACK. Matrices are row-major. */
+/* Singular value decompositions, the smallest eigenvalue and products, by LAPACK and BLAS. Matrices
+ * are row-major. */
 #ifndef COMMON_LINEAR_ALGEBRA_SVD_H
 #define COMMON_LINEAR_ALGEBRA_SVD_H
 
 #include "common/base/error.h"
 
 #include <stddef.h>
+
+/* C (m, n) = A (m, k) B (k, n). */
+void matrix_product(const double *A, const double *B, size_t m, size_t k, size_t n, double *C);
 
 /* A (m, n) = U diag(s) V', k = min(m, n): U (m, k), s (k) descending, Vt (k, n). A is not
  * changed. Fails if memory is short, a side is above 2^31 - 1, or A is not finite. */

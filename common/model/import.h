@@ -11,7 +11,7 @@
 /* True if the first line, in `in`, is one of LIBLINEAR. */
 bool model_import_is(const struct model_lines *in);
 
-/* Reads a LIBLINEAR model whose first line is in `in`, see model_read_classes. */
+/* Reads a LIBLINEAR model whose first line is in `in`, see model_read. */
 int model_import(struct model_lines *in, struct model *model, struct error *err);
 
 #endif

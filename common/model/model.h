@@ -93,18 +93,13 @@ int model_write(const struct model *model, const char *family, struct output *ou
 int model_write_text(const char *text, size_t n, struct output *output, struct error *err);
 
 /* Reads a model of `family` from path, plain or gzip ("-": standard input), and prepares it for
- * scoring. Strict: own_keys (ended by NULL) are the only keys accepted besides the common ones. The
- * caller calls model_free. */
-int model_read(struct model *model, const char *family, const char *const *own_keys,
+ * scoring. Strict: own_keys (ended by NULL) are the only keys accepted besides the common ones.
+ * With `classes`, a model of LIBLINEAR's solver MCSVM_CS (-s 4) is accepted too: its classes become
+ * the outputs, in its order, and the value of the key `labels`. The caller calls model_free. */
+int model_read(struct model *model, const char *family, const char *const *own_keys, bool classes,
                const char *path, struct error *err);
 
-/* The same, but a model of LIBLINEAR's solver MCSVM_CS (-s 4) is accepted too: its classes become
- * the outputs, in its order, and the value of the key `labels`. */
-int model_read_classes(struct model *model, const char *family, const char *const *own_keys,
-                       const char *path, struct error *err);
-
-/* The same as model_read or, with `classes`, model_read_classes, for `size` bytes in memory, which
- * errors call `name`. */
+/* The same for `size` bytes in memory, which errors call `name`. */
 int model_read_bytes(struct model *model, const char *family, const char *const *own_keys,
                      bool classes, const char *name, const void *bytes, size_t size,
                      struct error *err);

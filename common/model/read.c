@@ -440,18 +440,11 @@ static int read_lines(struct model_lines *in, int opened, struct model *model, c
     return status;
 }
 
-int model_read(struct model *model, const char *family, const char *const *own_keys,
+int model_read(struct model *model, const char *family, const char *const *own_keys, bool classes,
                const char *path, struct error *err) {
     struct model_lines in;
     int opened = model_lines_open(&in, path, err);
-    return read_lines(&in, opened, model, family, own_keys, false, err);
-}
-
-int model_read_classes(struct model *model, const char *family, const char *const *own_keys,
-                       const char *path, struct error *err) {
-    struct model_lines in;
-    int opened = model_lines_open(&in, path, err);
-    return read_lines(&in, opened, model, family, own_keys, true, err);
+    return read_lines(&in, opened, model, family, own_keys, classes, err);
 }
 
 int model_read_bytes(struct model *model, const char *family, const char *const *own_keys,

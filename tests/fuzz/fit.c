@@ -124,7 +124,8 @@ static int train(const struct request *request, size_t *n_points) {
 static bool bounds(const struct predictor *predictor, double *dual, double *primal) {
     struct model model = {0};
     struct error err = {.kind = ERROR_NONE, .text = ""};
-    fuzz_demand(model_read(&model, predictor->name, predictor->model_keys, model_path, &err) == 0);
+    fuzz_demand(
+        model_read(&model, predictor->name, predictor->model_keys, false, model_path, &err) == 0);
     *dual = model.dual;
     *primal = model.primal;
     bool certified = model.certified;

@@ -21,8 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     }
     struct error err = {.kind = ERROR_NONE, .text = ""};
     struct model model = {0};
-    int status = (predictor->imports ? model_read_classes : model_read)(
-        &model, predictor->name, predictor->model_keys, path, &err);
+    int status =
+        model_read(&model, predictor->name, predictor->model_keys, predictor->imports, path, &err);
     fuzz_demand_told(status, &err);
     model_free(&model);
     return 0;

@@ -508,7 +508,7 @@ static int read_files(struct rerank *rerank, struct error *err) {
     size_t n_threads = (size_t)options_number(options, "threads");
     if (feature_times_read(&rerank->times, options->operand[TIMES], err) < 0 ||
         (truth && right_names_read(&rerank->right, truth, err) < 0) ||
-        model_read(&rerank->model, rank_predictor.name, rank_predictor.model_keys,
+        model_read(&rerank->model, rank_predictor.name, rank_predictor.model_keys, false,
                    options->operand[MODEL], err) < 0 ||
         check_model(rerank, options->operand[MODEL], err) < 0 ||
         (model_scores_by_blas(&rerank->model) ? threads_create_for_blas : threads_create)(

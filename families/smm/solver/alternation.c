@@ -66,7 +66,7 @@ int smm_point_matrix(const struct smm_point *point, const struct smm_matrices *m
         return -1;
     }
     scaled_right(point, rank, width, right);
-    smm_product(point->U, right, matrices->height, rank, width, W);
+    matrix_product(point->U, right, matrices->height, rank, width, W);
     free(right);
     return 0;
 }

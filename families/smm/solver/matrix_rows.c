@@ -108,12 +108,6 @@ int smm_project(const struct smm_matrices *matrices, const double *U, const doub
     return 0;
 }
 
-void smm_product(const double *A, const double *B, size_t height, size_t r, size_t width,
-                 double *W) {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)height, (int)width, (int)r, 1, A,
-                (int)r, B, (int)width, 0, W, (int)width);
-}
-
 void smm_scores(const struct smm_matrices *matrices, const double *W, double *s) {
     linear_scores(matrices->data, W, matrices->height * matrices->width, 1, s, matrices->threads);
 }

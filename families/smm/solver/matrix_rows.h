@@ -26,10 +26,6 @@ struct smm_matrices {
 int smm_project(const struct smm_matrices *matrices, const double *U, const double *Vt, size_t r,
                 double *out, struct error *err);
 
-/* W (height, width) = A (height, r) B (r, width). */
-void smm_product(const double *A, const double *B, size_t height, size_t r, size_t width,
-                 double *W);
-
 /* s (n): <W, X_i>, of the rows of this process. */
 void smm_scores(const struct smm_matrices *matrices, const double *W, double *s);
 

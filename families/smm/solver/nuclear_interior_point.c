@@ -53,12 +53,6 @@ bool smm_nuclear_interior_possible(const struct smm_matrices *matrices) {
 
 /* ---- small dense matrices ---- */
 
-/* C (m, n) = A (m, k) B (k, n). */
-static void multiply(const double *A, const double *B, size_t m, size_t k, size_t n, double *C) {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1, A, (int)k, B,
-                (int)n, 0, C, (int)n);
-}
-
 /* A (n, n) = (A + A') / 2. */
 static void symmetrise(double *A, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -93,8 +87,8 @@ static void fill_Y(const struct nuclear_interior *in, const double *Z, double di
 /* out = sym(A B C); uses in->one. */
 static void triple(const struct nuclear_interior *in, const double *A, const double *B,
                    const double *C, double *out) {
-    multiply(A, B, in->side, in->side, in->side, in->one);
-    multiply(in->one, C, in->side, in->side, in->side, out);
+    matrix_product(A, B, in->side, in->side, in->side, in->one);
+    matrix_product(in->one, C, in->side, in->side, in->side, out);
     symmetrise(out, in->side);
 }
 

@@ -4,7 +4,6 @@
 #include "common/base/arrays.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/svd.h"
-#include "families/smm/solver/matrix_rows.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -57,7 +56,7 @@ void smm_spectral_threshold(const struct smm_spectral *spectral, double *S, doub
     }
     memset(S, 0, height * width * sizeof *S);
     if (r > 0) {
-        smm_product(spectral->left, spectral->Vt, height, r, width, S);
+        matrix_product(spectral->left, spectral->Vt, height, r, width, S);
     }
 }
 

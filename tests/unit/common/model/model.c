@@ -47,7 +47,7 @@ static void write_and_read(const struct model *model, struct model *back) {
     MUST(output_open(&output, path, &err));
     MUST(model_write(model, "test", output, NULL, &err));
     MUST(output_end(output, 0, &err));
-    MUST(model_read(back, "test", own_keys, path, &err));
+    MUST(model_read(back, "test", own_keys, false, path, &err));
 }
 
 static void check_header(const struct model *model, const struct model *back) {

@@ -46,7 +46,7 @@ static bool loads(const char *path, const char *bytes, size_t size) {
     memset(&model, 0, sizeof model);
     err = (struct error){0};
     write_bytes(path, bytes, size);
-    bool loaded = model_read(&model, "rank", rank_predictor.model_keys, path, &err) == 0;
+    bool loaded = model_read(&model, "rank", rank_predictor.model_keys, false, path, &err) == 0;
     if (loaded) {
         struct data row = {.n_rows = 1, .n_features = 3, .value = zeros(3, sizeof(float))};
         struct error scoring = {0};

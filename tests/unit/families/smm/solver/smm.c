@@ -37,7 +37,7 @@ static void draw(struct sample *sample, size_t n, size_t height, size_t width, s
     sample->truth = check_numbers(cells);
     sample->y = check_numbers(n);
     sample->cost = check_numbers(n);
-    smm_product(U, V, height, rank, width, sample->truth);
+    matrix_product(U, V, height, rank, width, sample->truth);
     struct data *data = &sample->data;
     data->value = sample_array(n * cells, sizeof *data->value);
     for (size_t i = 0; i < n; i++) {
@@ -103,7 +103,7 @@ static void check_svd(void) {
         size_t q = r < 3 ? r : 3; /* all of a product of rank 3 */
         fill(L, m * 3, &random);
         fill(R, 3 * n, &random);
-        smm_product(L, R, m, 3, n, A);
+        matrix_product(L, R, m, 3, n, A);
         MUST(svd_product(L, R, m, 3, n, q, U, s, Vt, &err));
         check_reproduction(A, m, n, q, U, s, Vt, 1e-12);
     }
