@@ -301,108 +301,6 @@ int folds_read(struct folds *folds, const char *path, size_t n_rows, size_t n, u
     return status;
 }
 
-/* ---- validation rows of another file ---- */
-
-/* Appends m items to the n of an array; `array` is the address of its pointer. */
-static int append(void *array, size_t n, const void *more, size_t m, size_t size,
-                  struct error *err) {
-    char *both;
-    if (memory_enlarge(array, n + m, size, "training and validation rows", err) < 0) {
-        return -1;
-    }
-    memcpy(&both, array, sizeof both);
-    memcpy(both + n * size, more, m * size);
-    return 0;
-}
-
-/* Appends the starts of m lists (m + 1) to those of n lists (n + 1). */
-static int append_starts(uint64_t **starts, size_t n, const uint64_t *more, size_t m,
-                         struct error *err) {
-    if (append(starts, n + 1, more + 1, m, sizeof **starts, err) < 0) {
-        return -1;
-    }
-    for (size_t i = n + 1; i < n + m + 1; i++) {
-        (*starts)[i] += (*starts)[n];
-    }
-    return 0;
-}
-
-/* Appends the values; both data become sparse. */
-static int join_values(struct data *data, struct data *held, struct error *err) {
-    if (data_make_sparse(data, err) < 0 || data_make_sparse(held, err) < 0) {
-        return -1;
-    }
-    size_t n = data_values(data), m = data_values(held);
-    if (append(&data->column, n, held->column, m, sizeof *data->column, err) < 0 ||
-        append(&data->value, n, held->value, m, sizeof *data->value, err) < 0 ||
-        append_starts(&data->row_start, data->n_rows, held->row_start, held->n_rows, err) < 0) {
-        return -1;
-    }
-    data->n_features = held->n_features > data->n_features ? held->n_features : data->n_features;
-    return 0;
-}
-
-/* Appends the labels, renumbered by the names of data. */
-static int join_names(struct data *data, const struct data *held, struct error *err) {
-    size_t n = data->n_rows, m = held->n_rows;
-    bool sets = data->labels == DATA_SET;
-    size_t n_labels = sets ? (size_t)data->label_start[n] : n;
-    size_t m_labels = sets ? (size_t)held->label_start[m] : m;
-    if (append(&data->label, n_labels, held->label, m_labels, sizeof *data->label, err) < 0) {
-        return -1;
-    }
-    uint32_t *label = data->label;
-    for (size_t i = n_labels; i < n_labels + m_labels; i++) {
-        const char *name = label[i] == UINT32_MAX ? NULL : held->names.name[label[i]];
-        if (name && names_add(&data->names, name, strlen(name), &label[i], err) < 0) {
-            return -1;
-        }
-    }
-    return sets ? append_starts(&data->label_start, n, held->label_start, m, err) : 0;
-}
-
-/* Renumbers the named queries of the appended rows by the names of data. */
-static int join_queries(struct data *data, const struct data *held, struct error *err) {
-    for (size_t i = 0; i < held->n_rows; i++) {
-        uint64_t query = held->query[i];
-        uint32_t number;
-        if (query < DATA_QUERY_NAME) {
-            continue;
-        }
-        const char *name = held->queries.name[query - DATA_QUERY_NAME];
-        if (names_add(&data->queries, name, strlen(name), &number, err) < 0) {
-            return -1;
-        }
-        data->query[data->n_rows + i] = DATA_QUERY_NAME + number;
-    }
-    return 0;
-}
-
-/* Appends the row weights; rows without one have weight 1. */
-static int join_weights(struct data *data, const struct data *held, struct error *err) {
-    size_t n = data->n_rows, m = held->n_rows;
-    if (memory_enlarge(&data->weight, n + m, sizeof(double), "weights of rows", err) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < m; i++) {
-        data->weight[n + i] = held->weight ? held->weight[i] : 1;
-    }
-    return 0;
-}
-
-static int join_labels(struct data *data, const struct data *held, struct error *err) {
-    size_t n = data->n_rows, m = held->n_rows;
-    if ((data->weight && join_weights(data, held, err) < 0) ||
-        (data->labels == DATA_NUMBER
-             ? append(&data->target, n, held->target, m, sizeof *data->target, err)
-             : join_names(data, held, err)) < 0 ||
-        (data->query && append(&data->query, n, held->query, m, sizeof *data->query, err) < 0) ||
-        (data->query && join_queries(data, held, err) < 0)) {
-        return -1;
-    }
-    return data->serial ? append(&data->serial, n, held->serial, m, sizeof *data->serial, err) : 0;
-}
-
 int folds_copy(const struct folds *folds, struct folds *copy, struct error *err) {
     if (allocate(copy, folds->n, folds->n_rows, err) < 0) {
         return -1;
@@ -421,10 +319,10 @@ int folds_join(struct folds *folds, struct data *data, struct data *held, struct
                          "only one of the training and validation files has queries (qid)");
     }
     if (data_own(data, true, err) < 0 || allocate(folds, 1, n + m, err) < 0 ||
-        join_values(data, held, err) < 0 || join_labels(data, held, err) < 0) {
+        data_make_sparse(data, err) < 0 || data_make_sparse(held, err) < 0 ||
+        data_append(data, held, err) < 0) {
         return -1;
     }
-    data->n_rows = n + m;
     for (size_t i = 0; i < n + m; i++) {
         folds->fold[i] = i < n ? FOLDS_NEVER : 0;
     }

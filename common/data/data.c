@@ -408,39 +408,97 @@ static int append_features(struct data *data, struct data *more, struct error *e
                : append_starts(&data->row_start, n, more->row_start, more->n_rows, err);
 }
 
-/* Appends qids, 0 for rows without, and takes the names. */
+/* Adds the names of `more` in their order; returns their numbers in `names`. */
+static uint32_t *add_names(struct names *names, const struct names *more, struct error *err) {
+    uint32_t *number = memory_array(more->n, sizeof *number, "names", err);
+    for (size_t i = 0; number && i < more->n; i++) {
+        if (names_add(names, more->name[i], strlen(more->name[i]), &number[i], err) < 0) {
+            free(number);
+            return NULL;
+        }
+    }
+    return number;
+}
+
+static int append_labels(struct data *data, const struct data *more, struct error *err) {
+    size_t n = data->n_rows, m = more->n_rows, first = 0;
+    data->labels = more->labels;
+    if (data->labels == DATA_NUMBER) {
+        return APPEND(data->target, n, more->target, m, err);
+    }
+    if (data->labels == DATA_SET) {
+        first = (size_t)more->label_start[0];
+        m = (size_t)more->label_start[m] - first;
+        n = n > 0 ? (size_t)data->label_start[n] : 0;
+    }
+    uint32_t *number = add_names(&data->names, &more->names, err);
+    int status = number ? APPEND(data->label, n, more->label + first, m, err) : -1;
+    for (size_t i = n; status == 0 && i < n + m; i++) {
+        uint32_t *label = &data->label[i];
+        *label = *label == UINT32_MAX ? *label : number[*label];
+    }
+    free(number);
+    return status < 0 || data->labels != DATA_SET
+               ? status
+               : append_starts(&data->label_start, data->n_rows, more->label_start, more->n_rows,
+                               err);
+}
+
+/* Appends qids, 0 for rows without. */
 static int append_queries(struct data *data, const struct data *more, struct error *err) {
     size_t n = data->n_rows, m = more->n_rows;
     bool had = data->query != NULL;
     if (!had && !more->query) {
         return 0;
     }
-    if (memory_enlarge(&data->query, n + m, sizeof *data->query, "queries", err) < 0) {
+    uint32_t *number = add_names(&data->queries, &more->queries, err);
+    if (!number || memory_enlarge(&data->query, n + m, sizeof *data->query, "queries", err) < 0) {
+        free(number);
         return -1;
     }
-    memset(data->query + (had ? n : 0), 0, (had ? m : n + m) * sizeof *data->query);
-    if (more->query) {
-        memcpy(data->query + n, more->query, m * sizeof *data->query);
+    memset(data->query, 0, had ? 0 : n * sizeof *data->query);
+    for (size_t i = 0; i < m; i++) {
+        uint64_t query = more->query ? more->query[i] : 0;
+        data->query[n + i] =
+            query < DATA_QUERY_NAME ? query : DATA_QUERY_NAME + number[query - DATA_QUERY_NAME];
     }
-    names_free(&data->queries);
-    return copy_names(&more->queries, &data->queries, err);
+    free(number);
+    return 0;
+}
+
+/* Appends row weights, 1 for rows without. */
+static int append_weights(struct data *data, const struct data *more, struct error *err) {
+    size_t n = data->n_rows, m = more->n_rows;
+    bool had = data->weight != NULL;
+    if (!had && !more->weight) {
+        return 0;
+    }
+    if (memory_enlarge(&data->weight, n + m, sizeof *data->weight, "weights of rows", err) < 0) {
+        return -1;
+    }
+    for (size_t i = had ? n : 0; i < n + m; i++) {
+        data->weight[i] = i >= n && more->weight ? more->weight[i - n] : 1;
+    }
+    return 0;
+}
+
+static int append_remarks(struct data *data, const struct data *more, struct error *err) {
+    size_t n = data->n_rows, m = more->n_rows;
+    size_t held = n > 0 ? (size_t)data->remark_start[n] : 0;
+    size_t first = (size_t)more->remark_start[0], last = (size_t)more->remark_start[m];
+    return APPEND(data->remark, held, more->remark + first, last - first, err) < 0
+               ? -1
+               : append_starts(&data->remark_start, n, more->remark_start, m, err);
 }
 
 int data_append(struct data *data, struct data *more, struct error *err) {
     size_t n = data->n_rows, m = more->n_rows;
-    if (append_features(data, more, err) < 0 || append_queries(data, more, err) < 0 ||
-        APPEND(data->target, n, more->target, m, err) < 0) {
+    if (append_features(data, more, err) < 0 || append_labels(data, more, err) < 0 ||
+        append_queries(data, more, err) < 0 || append_weights(data, more, err) < 0 ||
+        (more->serial && APPEND(data->serial, n, more->serial, m, err) < 0) ||
+        (more->remark_start && append_remarks(data, more, err) < 0)) {
         return -1;
     }
-    if (more->remark_start) {
-        size_t held = n > 0 ? (size_t)data->remark_start[n] : 0;
-        size_t first = (size_t)more->remark_start[0], last = (size_t)more->remark_start[m];
-        if (APPEND(data->remark, held, more->remark + first, last - first, err) < 0 ||
-            append_starts(&data->remark_start, n, more->remark_start, m, err) < 0) {
-            return -1;
-        }
-    }
-    data->labels = more->labels;
     data->n_rows = n + m;
     return 0;
 }

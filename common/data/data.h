@@ -129,10 +129,11 @@ void data_truncate(struct data *data, size_t n_rows, uint32_t n_features);
 int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct data *subset,
                 struct error *err);
 
-/* Appends the rows of `more`, which may be a view, to those of *data (empty at first, owned):
- * features, targets, queries and comments, which is all that rows with numbers as labels have. The
- * queries of `more` are numbered as those of *data, and may be more (input_next). Both become
- * sparse unless both are dense and equally wide. */
+/* Appends the rows of `more`, which may be a view, to those of *data (empty at first, owned).
+ * Labels are of the same kind; serials and comments, both have or neither; rows without a query or
+ * weight get query 0 and weight 1 if others have one. Names of labels and queries that *data does
+ * not have are added in the order of `more`. Both become sparse unless both are dense and equally
+ * wide. */
 int data_append(struct data *data, struct data *more, struct error *err);
 
 /* A view of rows first .. first + n of data: all arrays are borrowed. It is freed only if it was
