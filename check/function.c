@@ -2,6 +2,7 @@
  * in total. */
 #include "check/function.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 
 #include <stdlib.h>
@@ -224,36 +225,28 @@ static int evaluate_kernel(struct function *f, struct function *g, const struct 
                            bool with_g, struct threads *threads, struct error *err) {
     size_t n = points->n_all, workers = threads_count(threads);
     struct kernel_work work = {.points = points, .f = f, .g = g, .with_g = with_g};
-    work.rows = make_balls(points->n, g->k, err);
-    work.used = memory_array(n, sizeof *work.used, "points", err);
-    work.f_norm = make_balls(n, 1, err);
-    work.g_norm = make_balls(n, 1, err);
-    work.x = memory_array(workers, points->width * sizeof *work.x, "rows", err);
-    work.sums = memory_array(workers, 2 * f->k * sizeof *work.sums, "scores", err);
-    bool made = work.rows && work.used && work.f_norm && work.g_norm && work.x && work.sums;
-    int status = made ? 0 : -1;
-    if (made) {
-        join_rows(&work);
+    const struct arrays arrays[] = {ARRAYS(points->n * g->k, struct ball, &work.rows),
+                                    ARRAYS(n, uint32_t, &work.used),
+                                    ARRAYS(n, struct ball, &work.f_norm, &work.g_norm),
+                                    ARRAYS(workers * points->width, double, &work.x),
+                                    ARRAYS(workers * 2 * f->k, struct ball_sum, &work.sums)};
+    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a function", err);
+    if (!block) {
+        return -1;
     }
-    for (size_t p = 0; status == 0 && p < n; p++) {
+    join_rows(&work);
+    for (size_t p = 0; p < n; p++) {
         if (any_of(f, f->coefficients + p * f->k) || any_of(g, row_of_g(&work, p))) {
             work.used[work.n_used++] = (uint32_t)p;
         }
     }
-    if (status == 0) {
-        threads_run(threads, (n + BLOCK - 1) / BLOCK, evaluate_block, &work);
-    }
-    for (size_t p = 0; status == 0 && p < n; p++) {
+    threads_run(threads, (n + BLOCK - 1) / BLOCK, evaluate_block, &work);
+    for (size_t p = 0; p < n; p++) {
         f->norm = ball_add(f->norm, work.f_norm[p]);
         g->norm = ball_add(g->norm, work.g_norm[p]);
     }
-    free(work.rows);
-    free(work.used);
-    free(work.f_norm);
-    free(work.g_norm);
-    free(work.x);
-    free(work.sums);
-    return status;
+    free(block);
+    return 0;
 }
 
 /* ---- both ---- */

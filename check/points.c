@@ -1,6 +1,7 @@
 /* Points, and kernel values by their definitions. */
 #include "check/points.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 
@@ -381,16 +382,14 @@ int points_create(struct points *points, const struct data *rows, const struct m
                               .n_all = n,
                               .half_unit = half_unit};
     points->width = larger(larger(rows->n_features, vectors->n_features), model->n_columns);
-    points->vector = memory_array(n_vectors, sizeof *points->vector, "rows", err);
-    points->point = memory_array(n_vectors, sizeof *points->point, "rows", err);
-    points->first = memory_array(n + n_vectors, sizeof *points->first, "rows", err);
-    points->norm = memory_array(n + n_vectors, sizeof *points->norm, "rows", err);
-    points->magnitude = memory_array(n + n_vectors, sizeof *points->magnitude, "rows", err);
-    double *x = memory_array(points->width, sizeof *x, "a row", err);
-    int status =
-        points->vector && points->point && points->first && points->norm && points->magnitude && x
-            ? 0
-            : -1;
+    double *x;
+    const struct arrays arrays[] = {ARRAYS(n_vectors, uint32_t, &points->vector, &points->point),
+                                    ARRAYS(n + n_vectors, uint32_t, &points->first),
+                                    ARRAYS(n + n_vectors, struct ball, &points->norm),
+                                    ARRAYS(n + n_vectors, double, &points->magnitude),
+                                    ARRAYS(points->width, double, &x)};
+    points->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "rows", err);
+    int status = points->block ? 0 : -1;
     bool stored = points->kernel.type == KERNEL_PRECOMPUTED;
     status = status == 0 && stored ? index_serials(points, err) : status;
     uint32_t *table = status == 0 ? index_rows(points, room, err) : NULL;
@@ -399,7 +398,6 @@ int points_create(struct points *points, const struct data *rows, const struct m
         match_vectors(points, table, room);
         find_norms(points, x);
     }
-    free(x);
     free(table);
     if (status < 0) {
         points_free(points);
@@ -408,11 +406,7 @@ int points_create(struct points *points, const struct data *rows, const struct m
 }
 
 void points_free(struct points *points) {
-    free(points->vector);
-    free(points->point);
-    free(points->first);
     free(points->row_of);
-    free(points->norm);
-    free(points->magnitude);
+    free(points->block);
     *points = (struct points){0};
 }

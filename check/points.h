@@ -27,6 +27,7 @@ struct points {
     double *magnitude; /* (n_all) |x| or |x|_1, rounded up */
     size_t width;      /* of a dense row */
     int half_unit;     /* see task.h */
+    void *block;       /* all arrays but row_of */
 };
 
 /* Borrows rows, scaled by the scaling of the model, and model. Fails if memory runs out, and if a

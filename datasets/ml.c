@@ -8,7 +8,7 @@
  *
  * Only +, -, *, / and comparisons on doubles, and no fused operations: the text is the same on
  * every machine. */
-#include "common/base/memory.h"
+#include "common/base/arrays.h"
 #include "datasets/draw.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
@@ -159,24 +159,20 @@ static int generate(const struct options *options, struct error *err) {
         return error_set(err, ERROR_USAGE, "--test writes two files: --output NAME is needed");
     }
     set.n_topics = set.n_labels / 2 + 2;
-    set.topic = memory_array(set.n_topics, sizeof *set.topic, "topics", err);
-    set.vocabulary =
-        memory_array(set.n_labels, VOCABULARY * sizeof *set.vocabulary, "vocabularies", err);
-    set.has_label = memory_array(set.n_labels, 1, "labels", err);
-    set.own = memory_array(set.n_labels, sizeof *set.own, "labels", err);
-    set.word = memory_array(2 * set.n_values, sizeof *set.word, "words", err);
+    const struct arrays arrays[] = {ARRAYS(set.n_topics, struct topic, &set.topic),
+                                    ARRAYS(set.n_labels * VOCABULARY, uint32_t, &set.vocabulary),
+                                    ARRAYS(set.n_labels, unsigned char, &set.has_label),
+                                    ARRAYS(set.n_labels, uint32_t, &set.own),
+                                    ARRAYS(2 * set.n_values, uint32_t, &set.word)};
+    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "topics", err);
     int status = -1;
-    if (set.topic && set.vocabulary && set.has_label && set.own && set.word) {
+    if (block) {
         struct random random;
         random_start(&random, set.seed, 20);
         make_topics(&set, &random);
         status = writer_split(output, set.test_share > 0, &set, write_file, err);
     }
-    free(set.topic);
-    free(set.vocabulary);
-    free(set.has_label);
-    free(set.own);
-    free(set.word);
+    free(block);
     return status;
 }
 

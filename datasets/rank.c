@@ -12,7 +12,7 @@
  *
  * Only +, -, *, / and comparisons on doubles, and no fused operations: the text is the same on
  * every machine. */
-#include "common/base/memory.h"
+#include "common/base/arrays.h"
 #include "datasets/draw.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
@@ -32,7 +32,6 @@ struct system {
     double dead_time, length; /* minutes */
     double curve;             /* 0: straight, 1: strongly curved */
     double share;             /* of the molecules measured */
-    double *weight;           /* (n_features) */
 };
 
 struct interaction {
@@ -46,6 +45,7 @@ struct set {
     uint64_t seed;
     struct fragment *fragment; /* (n_fragments) */
     struct system *system;     /* (n_systems) */
+    double *weight;            /* (n_systems, n_features) */
     double *half;              /* (n_features): the count of half the effect */
     uint32_t *count;           /* (n_molecules, n_features) row-major */
     unsigned char *in_test;    /* (n_molecules) */
@@ -104,7 +104,7 @@ static void make_systems(struct set *set, struct random *random) {
         system->curve = random_unit(random);
         system->share = 0.25 + 0.4 * random_unit(random);
         for (size_t k = 0; k < set->n_features; k++) {
-            system->weight[k] = shared[k] + 0.2 * draw_normal(random);
+            set->weight[s * set->n_features + k] = shared[k] + 0.2 * draw_normal(random);
         }
     }
 }
@@ -137,14 +137,15 @@ static void make_molecules(struct set *set, struct random *random) {
 
 /* Retention of all molecules on a system, shifted and scaled to mean 0 and mean absolute value 1
  * (no square root is needed for that). */
-static void compute_retention(const struct set *set, const struct system *system) {
+static void compute_retention(const struct set *set, size_t s) {
+    const double *weight = set->weight + s * set->n_features;
     double n = (double)set->n_molecules, mean = 0, size = 0;
     for (size_t m = 0; m < set->n_molecules; m++) {
         const uint32_t *count = set->count + m * set->n_features;
         double sum = set->shared[m];
         for (size_t k = 0; k < set->n_features; k++) {
             if (count[k] > 0) {
-                sum += system->weight[k] * count[k] / (count[k] + set->half[k]);
+                sum += weight[k] * count[k] / (count[k] + set->half[k]);
             }
         }
         set->retention[m] = sum;
@@ -201,47 +202,25 @@ static int write_file(const void *context, const char *path, bool test, struct e
     for (size_t s = 0; s < set->n_systems; s++) {
         struct random random; /* the same for both sides of a split */
         random_start(&random, set->seed, 11 + s);
-        compute_retention(set, &set->system[s]);
+        compute_retention(set, s);
         write_system(set, s, test, out, random);
     }
     return output_end(out, 0, err);
 }
 
-/* On failure the caller still calls release. */
-static int allocate(struct set *set, struct error *err) {
-    size_t n = set->n_molecules, d = set->n_features;
-    size_t longer = n > d ? n : d; /* retention first holds the shared weights */
-    set->fragment = memory_zeros(set->n_fragments, sizeof *set->fragment, "fragments", err);
-    set->system = memory_zeros(set->n_systems, sizeof *set->system, "systems", err);
-    set->half = memory_array(d, sizeof *set->half, "weights", err);
-    set->count = memory_zeros(n, d * sizeof *set->count, "molecules", err); /* d <= 10^6 */
-    set->in_test = memory_array(n, 1, "molecules", err);
-    set->shared = memory_array(n, sizeof *set->shared, "molecules", err);
-    set->retention = memory_array(longer, sizeof *set->retention, "retention times", err);
-    if (!set->fragment || !set->system || !set->half || !set->count || !set->in_test ||
-        !set->shared || !set->retention) {
-        return -1;
-    }
-    for (size_t s = 0; s < set->n_systems; s++) {
-        set->system[s].weight = memory_array(d, sizeof(double), "weights", err);
-        if (!set->system[s].weight) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static void release(struct set *set) {
-    for (size_t s = 0; set->system && s < set->n_systems; s++) {
-        free(set->system[s].weight);
-    }
-    free(set->fragment);
-    free(set->system);
-    free(set->half);
-    free(set->count);
-    free(set->in_test);
-    free(set->shared);
-    free(set->retention);
+/* Returns the block of the arrays, which the caller frees. */
+static void *allocate(struct set *set, struct error *err) {
+    size_t n = set->n_molecules, d = set->n_features; /* the limits of options exclude overflow */
+    size_t longer = n > d ? n : d;                    /* retention first holds the shared weights */
+    const struct arrays arrays[] = {ARRAYS(set->n_fragments, struct fragment, &set->fragment),
+                                    ARRAYS(set->n_systems, struct system, &set->system),
+                                    ARRAYS(set->n_systems * d, double, &set->weight),
+                                    ARRAYS(d, double, &set->half),
+                                    ARRAYS(n * d, uint32_t, &set->count),
+                                    ARRAYS(n, unsigned char, &set->in_test),
+                                    ARRAYS(n, double, &set->shared),
+                                    ARRAYS(longer, double, &set->retention)};
+    return arrays_create(arrays, sizeof arrays / sizeof arrays[0], "molecules", err);
 }
 
 static int generate(const struct options *options, struct error *err) {
@@ -256,8 +235,9 @@ static int generate(const struct options *options, struct error *err) {
         return error_set(err, ERROR_USAGE, "--test writes two files: --output NAME is needed");
     }
     set.n_fragments = set.n_features / 4 + 4;
-    int status = allocate(&set, err);
-    if (status == 0) {
+    int status = -1;
+    void *block = allocate(&set, err);
+    if (block) {
         struct random random;
         random_start(&random, set.seed, 10);
         make_fragments(&set, &random);
@@ -265,7 +245,7 @@ static int generate(const struct options *options, struct error *err) {
         make_molecules(&set, &random);
         status = writer_split(output, set.test_share > 0, &set, write_file, err);
     }
-    release(&set);
+    free(block);
     return status;
 }
 

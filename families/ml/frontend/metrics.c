@@ -1,7 +1,7 @@
 /* Sums of the measures of metrics.h: O(q log q) per row. */
 #include "families/ml/frontend/metrics.h"
 
-#include "common/base/memory.h"
+#include "common/base/arrays.h"
 #include "families/ml/solver/sort.h"
 
 #include <math.h>
@@ -91,23 +91,15 @@ static void add_cuts(struct ml_cut *cut, size_t n_cuts, struct ml_place *list, u
 
 int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err) {
     *metrics = (struct ml_metrics){.q = q};
-    metrics->tp = memory_zeros(q, 3 * sizeof(double), "measures", err);
-    metrics->list = memory_array(q, 2 * sizeof *metrics->list, "measures", err);
-    metrics->place = memory_array(q, sizeof *metrics->place, "measures", err);
-    if (!metrics->tp || !metrics->list || !metrics->place) {
-        ml_metrics_free(metrics);
-        return -1;
-    }
-    metrics->fp = metrics->tp + q;
-    metrics->fn = metrics->fp + q;
-    metrics->merge = metrics->list + q;
-    return 0;
+    const struct arrays arrays[] = {ARRAYS(q, double, &metrics->tp, &metrics->fp, &metrics->fn),
+                                    ARRAYS(q, struct ml_sort, &metrics->list, &metrics->merge),
+                                    ARRAYS(q, struct ml_place, &metrics->place)};
+    metrics->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "measures", err);
+    return metrics->block ? 0 : -1;
 }
 
 void ml_metrics_free(struct ml_metrics *metrics) {
-    free(metrics->tp);
-    free(metrics->list);
-    free(metrics->place);
+    free(metrics->block);
     *metrics = (struct ml_metrics){0};
 }
 

@@ -78,6 +78,7 @@ struct ml_metrics {
     double *tp, *fp, *fn;         /* (q) */
     struct ml_sort *list, *merge; /* (q) */
     struct ml_place *place;       /* (q) of the relevant labels of one row */
+    void *block;                  /* these arrays */
     struct ml_cut *cut;           /* (n_cuts), borrowed; kind ML_PSP needs `inverse` */
     size_t n_cuts;
     const double *inverse; /* (q + 1) see ml_propensity_read, borrowed; NULL: unknown */
