@@ -139,8 +139,7 @@ static void write_sweep(const struct options *options, struct output *output) {
     }
 }
 
-/* Writes the usage line, the summary and the example. */
-static void write_head(const struct help *help, struct output *output) {
+void help_write_usage(const struct help *help, struct output *output) {
     static const char usage[] = "usage: ";
     struct page page = {output, sizeof usage - 1, sizeof usage - 1};
     output_text(output, usage);
@@ -153,35 +152,6 @@ static void write_head(const struct help *help, struct output *output) {
     output_format(output, "\n\nexample: %s %s\n", help->program, help->example);
 }
 
-/* Writes the first clause of the option's text. */
-static void write_clause(const struct option_spec *spec, struct output *output) {
-    enum { MIN_CLAUSE = 12, MAX_CLAUSE = 200 };
-    struct page page = {.output = output};
-    char clause[MAX_CLAUSE];
-    size_t n = strlen(spec->help), end = n < MIN_CLAUSE ? n : MIN_CLAUSE;
-    while (end < n && !(strchr(",;:", spec->help[end]) && spec->help[end + 1] == ' ') &&
-           strncmp(spec->help + end, " (", 2) != 0) {
-        end++;
-    }
-    snprintf(clause, sizeof clause, "%.*s", (int)end, spec->help);
-    start_option(spec, &page);
-    write_words(&page, clause);
-    output_format(output, "\n");
-}
-
-void help_write_usage(const struct help *help, struct output *output) {
-    enum { FIRST = 8 };
-    size_t n = help->options->n;
-    write_head(help, output);
-    output_format(output, "\noptions (--help describes all):\n");
-    for (size_t i = 0; i < n; i++) {
-        const struct option_spec *spec = &help->options->option[i].spec;
-        if (i < FIRST || spec->letter) {
-            write_clause(spec, output);
-        }
-    }
-}
-
 int help_write(const struct help *help, struct output *output, struct error *err) {
     struct measure *measure = NULL;
     size_t n_measures = 0;
@@ -189,7 +159,7 @@ int help_write(const struct help *help, struct output *output, struct error *err
         measures_list(help->measures, help->options, &measure, &n_measures, err) < 0) {
         return -1;
     }
-    write_head(help, output);
+    help_write_usage(help, output);
     output_format(output, "\noptions:\n");
     for (size_t i = 0; i < help->options->n; i++) {
         write_option(&help->options->option[i].spec, output);

@@ -17,8 +17,7 @@ struct help {
 /* Writes the help in lines of at most 80 columns; the measures are those of these options. */
 int help_write(const struct help *help, struct output *output, struct error *err);
 
-/* Writes a page: the usage line, the summary, the example, and the first clauses of the texts of
- * the first options and of all that have a letter. */
+/* Writes how help_write begins: the usage line, the summary and the example. */
 void help_write_usage(const struct help *help, struct output *output);
 
 #endif
