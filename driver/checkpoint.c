@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -37,37 +38,6 @@ void checkpoint_close(struct checkpoint *checkpoint) {
     free(checkpoint);
 }
 
-/* Reads the whole file, and adds a NUL; the caller frees. */
-static char *read_all(const struct checkpoint *checkpoint, size_t *length, struct error *err) {
-    struct stat status;
-    if (fstat(checkpoint->fd, &status) != 0) {
-        fail(checkpoint, "read", errno, err);
-        return NULL;
-    }
-    size_t size = (size_t)status.st_size;
-    char *text = memory_array(size + 1, 1, "a table", err);
-    *length = 0;
-    while (text && *length < size) {
-        ssize_t n = read(checkpoint->fd, text + *length, size - *length);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            fail(checkpoint, "read", errno, err);
-            free(text);
-            return NULL;
-        }
-        if (n == 0) {
-            break;
-        }
-        *length += (size_t)n;
-    }
-    if (text) {
-        text[*length] = '\0';
-    }
-    return text;
-}
-
 int checkpoint_add(struct checkpoint *checkpoint, const char *line, struct error *err) {
     struct text row = {0};
     text_format(&row, "%s\n", line);
@@ -84,52 +54,62 @@ static bool is_header(const char *line, const char *header) {
     return length >= n && strcmp(line + length - n, header) == 0;
 }
 
-/* Passes the lines of text[0..length), which it modifies, to `take`; *kept gets the length of all
- * complete lines. */
-static int take_lines(struct checkpoint *checkpoint, char *text, size_t length, const char *header,
+/* Passes the complete lines of the file to `take`; *kept gets their length, *torn that of an
+ * incomplete last line. */
+static int take_lines(struct checkpoint *checkpoint, FILE *file, const char *header,
                       const char *(*take)(void *context, const char *line), void *context,
-                      size_t *kept, struct error *err) {
-    size_t number = 0;
-    char *line = text, *end;
-    while ((end = memchr(line, '\n', (size_t)(text + length - line))) != NULL) {
-        *end = '\0';
+                      off_t *kept, ssize_t *torn, struct error *err) {
+    char *line = NULL;
+    size_t room = 0, number = 0;
+    ssize_t n;
+    const char *wrong = NULL;
+    while (!wrong && (n = getline(&line, &room, file)) > 0 && line[n - 1] == '\n') {
+        *kept += n;
+        line[--n] = '\0';
         number++;
-        const char *wrong = strlen(line) != (size_t)(end - line) ? "not a text" : NULL;
-        if (!wrong && end > line && end[-1] == '\r') {
-            end[-1] = '\0';
+        wrong = strlen(line) != (size_t)n ? "not a text" : NULL;
+        if (!wrong && n > 0 && line[n - 1] == '\r') {
+            line[n - 1] = '\0';
         }
         bool headed = is_header(line, header);
         checkpoint->headed |= headed;
         if (!wrong && *line && *line != '#' && !headed) {
             wrong = take(context, line);
         }
-        if (wrong) {
-            return error_set(err, ERROR_RUNTIME, "%s:%zu: %s", checkpoint->path, number, wrong);
-        }
-        line = end + 1;
     }
-    *kept = (size_t)(line - text);
+    *torn = !wrong && n > 0 ? n : 0;
     /* a file that consists of one incomplete line must be the beginning of the header */
-    if (*kept == 0 && strncmp(header, text, length) != 0) {
-        return error_set(err, ERROR_RUNTIME, "%s:1: not the table of a sweep", checkpoint->path);
+    if (*kept == 0 && *torn > 0 && strncmp(header, line, (size_t)*torn) != 0) {
+        number = 1;
+        wrong = "not the table of a sweep";
     }
-    return 0;
+    int failure = wrong || n > 0 || feof(file) ? 0 : errno;
+    int status = failure ? fail(checkpoint, "read", failure, err) : 0;
+    if (wrong) {
+        status = error_set(err, ERROR_RUNTIME, "%s:%zu: %s", checkpoint->path, number, wrong);
+    }
+    free(line);
+    return status;
 }
 
 static int begin(struct checkpoint *checkpoint, const char *header,
                  const char *(*take)(void *context, const char *line), void *context,
                  struct error *err) {
-    size_t length, kept = 0;
-    char *text = read_all(checkpoint, &length, err);
-    if (!text) {
+    off_t kept = 0;
+    ssize_t torn = 0;
+    int copy = fcntl(checkpoint->fd, F_DUPFD_CLOEXEC, 0);
+    FILE *file = copy < 0 ? NULL : fdopen(copy, "r");
+    if (!file) {
+        fail(checkpoint, "read", errno, err);
+        close(copy);
         return -1;
     }
-    int status = take_lines(checkpoint, text, length, header, take, context, &kept, err);
-    free(text);
+    int status = take_lines(checkpoint, file, header, take, context, &kept, &torn, err);
+    fclose(file);
     if (status < 0) {
         return -1;
     }
-    if (kept < length && ftruncate(checkpoint->fd, (off_t)kept) != 0) {
+    if (torn > 0 && ftruncate(checkpoint->fd, kept) != 0) {
         return fail(checkpoint, "write", errno, err);
     }
     return checkpoint->headed ? 0 : checkpoint_add(checkpoint, header, err);
