@@ -447,21 +447,3 @@ int linear_adjoint_sizes(const struct data *x, const double *r, double *w, struc
                          struct error *err) {
     return multiply((struct adjoint){.x = x, .r = r, .sizes = true}, w, threads, err);
 }
-
-int linear_adjoint_fine(const struct data *x, const double *r, double *w, struct error *err) {
-    size_t width = x->n_features;
-    long double *sum = memory_zeros(width, sizeof *sum, "sums of columns", err);
-    for (size_t i = 0; sum && i < x->n_rows; i++) {
-        size_t at = x->row_start ? (size_t)x->row_start[i] : i * width;
-        size_t n = x->row_start ? (size_t)x->row_start[i + 1] - at : width;
-        for (size_t t = 0; r[i] != 0 && t < n; t++) {
-            sum[x->row_start ? x->column[at + t] : t] +=
-                (long double)r[i] * (long double)x->value[at + t];
-        }
-    }
-    for (size_t c = 0; sum && c < width; c++) {
-        w[c] = (double)sum[c];
-    }
-    free(sum);
-    return sum ? 0 : -1;
-}

@@ -34,9 +34,6 @@ int linear_adjoint(const struct data *x, const double *r, double *w, struct thre
 int linear_normal(const struct data *x, const double *r, const double *v, double *products,
                   double *w, struct threads *threads, struct error *err);
 
-/* linear_adjoint with sums in long double, each rounded once at the end, by one thread. */
-int linear_adjoint_fine(const struct data *x, const double *r, double *w, struct error *err);
-
 /* linear_adjoint with |X|: w = |X|' r. */
 int linear_adjoint_sizes(const struct data *x, const double *r, double *w, struct threads *threads,
                          struct error *err);

@@ -16,10 +16,6 @@
  * norm. */
 enum { SVD_UNITS = 16 };
 
-/* If rounding costs more than this share of the gap, large features may have caused it in the dual
- * point's sums. Then these are summed in long double, up to so many products. */
-static const double ROUNDING_SHARE = 0.1, MAX_LONG_DOUBLE = 1 << 28;
-
 struct work {
     const struct smm_claim *claim;
     double nuclear_norm, svd_rounding; /* of W */
@@ -126,40 +122,32 @@ static double cost_of_balance(const struct binary_loss *loss, const double *alph
     return residual > 0 ? fmax(min_cost[0], min_cost[1]) : 0;
 }
 
-/* G = sum alpha y X, with its norm and a bound of its error; signs (n) gets y alpha. `long_double`
- * is slower and more accurate. */
-static int add_matrices(const struct smm_claim *claim, const struct sums *sums, bool long_double,
-                        double *signs, double *G, double *norm, double *error, struct error *err) {
+/* G = sum alpha y X, with its norm and a bound of its error; signs (n) gets y alpha. */
+static int add_matrices(const struct smm_claim *claim, const struct sums *sums, double *signs,
+                        double *G, double *norm, double *error, struct error *err) {
     const struct smm_matrices *matrices = claim->matrices;
     size_t cells = matrices->height * matrices->width;
     for (size_t i = 0; i < matrices->n; i++) {
         signs[i] = claim->loss->y[i] * claim->alpha[i];
     }
     const struct binary_rows rows = binary_rows_of(matrices);
-    if (long_double) {
-        size_t stored = matrices->data->n_features;
-        memset(G + stored, 0, (cells - stored) * sizeof *G);
-    }
-    if ((long_double ? linear_adjoint_fine(matrices->data, signs, G, err)
-                     : binary_adjoint(&rows, signs, G, err)) < 0) {
+    if (binary_adjoint(&rows, signs, G, err) < 0) {
         return -1;
     }
     double square = 0;
     for (size_t j = 0; j < cells; j++) {
         square += G[j] * G[j];
     }
-    *error = long_double ? ((double)sums->n_used + 2) * (double)LDBL_EPSILON * sums->norms +
-                               DBL_EPSILON * sqrt(square)
-                         : certify_coefficient_rounding(sums->n_used) * sums->norms;
+    *error = certify_coefficient_rounding(sums->n_used) * sums->norms;
     *norm = sqrt(square) + *error;
     return 0;
 }
 
 /* The same for G = SVT_tau(sum alpha y X). */
-static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, bool long_double,
-                       double *signs, double *G, double *norm, double *error, struct error *err) {
+static int dual_matrix(const struct smm_claim *claim, const struct sums *sums, double *signs,
+                       double *G, double *norm, double *error, struct error *err) {
     const struct smm_matrices *matrices = claim->matrices;
-    if (add_matrices(claim, sums, long_double, signs, G, norm, error, err) < 0) {
+    if (add_matrices(claim, sums, signs, G, norm, error, err) < 0) {
         return -1;
     }
     if (claim->tau > 0) {
@@ -202,8 +190,8 @@ double smm_loss_of_zero(const struct binary_loss *loss, size_t n) {
            under;
 }
 
-static int certify_with(struct certify *certify, const struct smm_claim *claim, bool long_double,
-                        struct certificate *certificate, struct error *err) {
+int smm_certify(struct certify *certify, const struct smm_claim *claim,
+                struct certificate *certificate, struct error *err) {
     size_t n = claim->matrices->n, cells = claim->matrices->height * claim->matrices->width;
     double *G = memory_array(2 * cells + n, sizeof *G, "a certificate", err), norm = 0, error = 0;
     if (!G) {
@@ -212,7 +200,7 @@ static int certify_with(struct certify *certify, const struct smm_claim *claim, 
     struct work work = {.claim = claim};
     double *signs = G + 2 * cells;
     struct sums sums = add_up(claim->loss, claim->alpha, n, certify_norm_bounds(certify));
-    int status = dual_matrix(claim, &sums, long_double, signs, G, &norm, &error, err);
+    int status = dual_matrix(claim, &sums, signs, G, &norm, &error, err);
     status = status < 0 ? -1 : measure_nuclear(claim, &work, G + cells, err);
     if (status == 0) {
         smm_scores(claim->matrices, G, signs);
@@ -224,8 +212,8 @@ static int certify_with(struct certify *certify, const struct smm_claim *claim, 
         double unit = ((double)sums.n + 4) * DBL_EPSILON;
         unit += sums.excess > 4 * DBL_EPSILON ? sums.excess : 0;
         const bool useful = isfinite(cost) && unit < 1;
-        const bool whole = claim->tau > 0 || long_double; /* then the error bounds the norm */
-        for (size_t i = 0; i < n; i++) {                  /* otherwise of the plain sum, per row */
+        const bool whole = claim->tau > 0; /* then the error bounds the norm */
+        for (size_t i = 0; i < n; i++) {   /* otherwise of the plain sum, per row */
             signs[i] = certify_coefficient_rounding(sums.n_used) * claim->alpha[i];
         }
         const struct certify_function g = {
@@ -240,24 +228,4 @@ static int certify_with(struct certify *certify, const struct smm_claim *claim, 
     }
     free(G);
     return status;
-}
-
-int smm_certify(struct certify *certify, const struct smm_claim *claim,
-                struct certificate *certificate, struct error *err) {
-    const struct smm_matrices *matrices = claim->matrices;
-    struct certificate long_double;
-    if (certify_with(certify, claim, false, certificate, err) < 0) {
-        return -1;
-    }
-    if (!(certificate->rounding > ROUNDING_SHARE * (certificate->primal - certificate->dual)) ||
-        matrices->cluster || (double)data_values(matrices->data) > MAX_LONG_DOUBLE) {
-        return 0;
-    }
-    if (certify_with(certify, claim, true, &long_double, err) < 0) {
-        return -1;
-    }
-    if (long_double.dual > certificate->dual) {
-        *certificate = long_double;
-    }
-    return 0;
 }
