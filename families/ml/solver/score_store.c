@@ -21,7 +21,7 @@ enum {
     TOGETHER = 4,         /* rows of W read or changed at once */
     CHUNK = 128,          /* rows whose steps are applied at once */
     SLICE = 512,          /* rows of S updated at once, so that K's part stays in cache */
-    COLUMNS = 64,         /* columns of W per task of a rebuild */
+    COLUMNS = 16,         /* columns of W per task of a rebuild */
     SERIAL_WORK = 1 << 18 /* entries of K of a product; below, threads cost more than they gain */
 };
 
@@ -250,21 +250,32 @@ struct rebuild {
     const double *beta;
 };
 
+/* W += x b', COLUMNS columns of each: b stays in registers, and these columns of W in the cache. */
+DISPATCH static void add_columns(const struct stored_row *row, const double *restrict b, double *W,
+                                 size_t width) {
+    for (size_t k = 0; k < row->n; k++) {
+        double *restrict w = W + (size_t)stored_column(*row, k) * width;
+        double x = (double)row->value[k];
+#pragma omp simd
+        for (size_t c = 0; c < COLUMNS; c++) {
+            w[c] += x * b[c];
+        }
+    }
+}
+
 /* A task takes some columns of W and all rows, so sums do not depend on the threads. */
 static void rebuild_task(void *argument, size_t task, size_t worker) {
     const struct rebuild *rebuild = argument;
     struct ml_store *store = rebuild->store;
-    size_t width = store->width, first = task * COLUMNS, end = smaller(first + COLUMNS, width);
+    size_t width = store->width, first = task * COLUMNS;
     (void)worker;
     for (size_t i = 0; i < store->rows->n; i++) {
+        struct stored_row row = data_stored(store->problem->data, store->index[i]);
         const double *beta = rebuild->beta + i * width;
-        bool zero = true;
-        for (size_t c = first; c < end; c++) {
-            zero = zero && beta[c] == 0;
-        }
-        if (!zero) {
-            struct stored_row row = data_stored(store->problem->data, store->index[i]);
-            row_update(&row, beta, store->W, width, first, end);
+        if (first + COLUMNS <= width) {
+            add_columns(&row, beta + first, store->W + first, width);
+        } else {
+            row_update(&row, beta, store->W, width, first, width);
         }
     }
 }
