@@ -2,8 +2,7 @@
  * four digits, correlated through hidden factors, skewed, partly zero, some constant within a
  * query; grades that depend on them through a noisy, partly nonlinear relevance.
  *
- * All arithmetic is on integers (values are 0..9999), so that the text is the same on every
- * machine. */
+ * Values are drawn as integers (0..9999), so that the text is the same on every machine. */
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "datasets/family.h"

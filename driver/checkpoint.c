@@ -77,13 +77,13 @@ static int take_lines(struct checkpoint *checkpoint, FILE *file, const char *hea
             wrong = take(context, line);
         }
     }
-    *torn = !wrong && n > 0 ? n : 0;
+    int failure = !wrong && (ferror(file) || (n < 0 && !feof(file))) ? errno : 0;
+    *torn = !wrong && !failure && n > 0 ? n : 0;
     /* a file that consists of one incomplete line must be the beginning of the header */
     if (*kept == 0 && *torn > 0 && strncmp(header, line, (size_t)*torn) != 0) {
         number = 1;
         wrong = "not the table of a sweep";
     }
-    int failure = wrong || n > 0 || feof(file) ? 0 : errno;
     int status = failure ? fail(checkpoint, "read", failure, err) : 0;
     if (wrong) {
         status = error_set(err, ERROR_RUNTIME, "%s:%zu: %s", checkpoint->path, number, wrong);

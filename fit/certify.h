@@ -118,9 +118,9 @@ void certify_conclude(const struct certificate *certificate, double epsilon,
                       enum stop_reason reason, struct solution *solution);
 
 /* The solution f = 0 of a fit that has no time left: the primal is `zero_primal`, and the dual
- * bound 0 if all kernels of this kind are positive semidefinite. Allocates the weights, unless the
- * solution has pairs, and if `biased` a bias for each output. The caller calls solution_free; a
- * solution that fails is empty. */
+ * bound 0 if all kernels of this kind are positive semidefinite. Allocates the n_weights weights of
+ * all outputs, unless the solution has pairs, and if `biased` a bias for each output. The caller
+ * calls solution_free; a failure frees all that the solution had. */
 int certify_zero_solution(const struct problem *problem, double zero_primal, size_t n_weights,
                           size_t n_outputs, bool biased, struct solution *solution,
                           struct error *err);

@@ -9,8 +9,8 @@
  */
 static const double PREDICTOR_RESIDUAL = 0.5;
 
-/* The factor by which a predictor step multiplies mu; after successive ones its powers, down to the
- * least. */
+/* The first and largest factor by which a predictor step multiplies mu; after successive ones its
+ * powers, down to the least. */
 static const double FACTOR = 0.3, MIN_FACTOR = 0.01;
 
 /* A predictor step aims at no less than this fraction of the target gap. */

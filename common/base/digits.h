@@ -61,7 +61,7 @@ static inline uint64_t digits_some(uint64_t word, unsigned n) {
 /* Writes the eight digits of value < 10^8, leading zeros too: the inverse of digits_value. */
 static inline void digits_store(char *text, uint32_t value) {
     uint64_t word = value / 10000 | (uint64_t)(value % 10000) << 32;
-    /* quotients by 100 and by 10 of numbers so small are products and shifts */
+    /* n / 100 = n 5243 >> 19 for n < 10^4, n / 10 = n 103 >> 10 for n < 100, in each part */
     uint64_t quotient = (word * 5243) >> 19 & UINT64_C(0x0000007f0000007f);
     word = quotient | (word - quotient * 100) << 16;
     quotient = (word * 103) >> 10 & UINT64_C(0x000f000f000f000f);

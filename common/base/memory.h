@@ -46,8 +46,8 @@ static inline size_t memory_room(size_t room, size_t wanted) {
     return wanted == 1 ? 1 : (size_t)1 << (64 - __builtin_clzll(wanted - 1));
 }
 
-/* Private to memory_grow: resizes *array to `room` items of `size` bytes. -1 with err set if
- * memory runs out; *array is then unchanged. */
+/* For memory_grow, and for arrays that grow rarely: resizes *array to `room` items of `size` bytes.
+ * -1 with err set if memory runs out; *array is then unchanged. */
 int memory_enlarge(void *array, size_t room, size_t size, const char *what, struct error *err);
 static inline int memory_grow(void *array, size_t room, size_t wanted, size_t size,
                               const char *what, struct error *err) {

@@ -1,6 +1,7 @@
 /* A stable merge sort that starts from runs sorted by insertion, and skips merging what is in order
  * already. Included once by a file that defines SORT_NAME, the function; SORT_ITEM, the type of the
- * items; and SORT_BEFORE(a, b), whether a must precede b. */
+ * items; and SORT_BEFORE(a, b), whether a must precede b. The function has external linkage; work
+ * has room for n items. */
 #include "common/base/sizes.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "common/base/digits.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -103,6 +104,14 @@ static inline int bracket(uint64_t digits, int64_t exponent, uint64_t *below) {
     return middle > 0 || low > 0 || !exact || (*below & 1) ? 1 : -1;
 }
 
+/* strtod, which changes errno; the text has no point, so the locale does not matter. */
+static double convert(const char *text) {
+    int saved = errno;
+    double value = strtod(text, NULL);
+    errno = saved;
+    return value;
+}
+
 double number_scale(uint64_t digits, int64_t exponent) {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -121,10 +130,10 @@ double number_scale(uint64_t digits, int64_t exponent) {
     }
     uint64_t below;
     int direction = bracket(digits, exponent, &below);
-    if (direction == 0) { /* strtod needs no locale where there is no point */
+    if (direction == 0) {
         char text[48];
         snprintf(text, sizeof text, "%" PRIu64 "e%" PRId64, digits, exponent);
-        return strtod(text, NULL);
+        return convert(text);
     }
     return from_bits(below + (direction > 0));
 }
@@ -193,7 +202,7 @@ static double round_long(const char *text, const char *end, int64_t exponent) {
         exponent--;
     }
     snprintf(digits + count, sizeof digits - count, "e%" PRId64, exponent);
-    return strtod(digits, NULL);
+    return convert(digits);
 }
 
 /* Parses [sign] digits after the letter e. Returns text itself if there are none. */
@@ -328,13 +337,13 @@ static uint64_t shortest(uint64_t c, int q, bool near, int *exponent) {
 
 /* Writes [-]digits 10^exponent, digits > 0: as it is where zeros are few, else with an exponent. */
 static size_t write_decimal(bool negative, uint64_t digits, int exponent, char *text) {
-    enum { WORD = 100000000, MAX_WORDS = 3 };
+    enum { EIGHT_DIGITS = 100000000, MAX_WORDS = 3 };
     char buffer[8 * MAX_WORDS];
     size_t words = 0;
     do {
         words++;
-        digits_store(buffer + sizeof buffer - 8 * words, (uint32_t)(digits % WORD));
-        digits /= WORD;
+        digits_store(buffer + sizeof buffer - 8 * words, (uint32_t)(digits % EIGHT_DIGITS));
+        digits /= EIGHT_DIGITS;
     } while (digits > 0);
     const char *digit = buffer + sizeof buffer - 8 * words, *end = buffer + sizeof buffer;
     while (*digit == '0') {

@@ -2,9 +2,9 @@
  *
  * number_parse gives the same bits as C's strtod in the "C" locale for every decimal it accepts
  * (Clinger 1990 for short decimals, Lemire 2021 "Number parsing at a gigabyte per second" for most
- * of the rest, strtod for what these cannot decide). number_format finds the shortest
- * decimal as Giulietti's "The Schubfach way to render doubles" (2020) does. Rounding is assumed to
- * be to nearest, as it is unless a program changes it. */
+ * of the rest, strtod for what these cannot decide). number_format finds the shortest decimal as
+ * Giulietti's "The Schubfach way to render doubles" (2020) does. Rounding is assumed to be to
+ * nearest, as it is unless a program changes it. */
 #ifndef COMMON_BASE_NUMBER_H
 #define COMMON_BASE_NUMBER_H
 

@@ -372,7 +372,7 @@ int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct 
 #define APPEND(array, n, more, m, err)                                                             \
     (memory_enlarge(&(array), (n) + (m), sizeof *(array), "rows", err) < 0                         \
          ? -1                                                                                      \
-         : (memcpy((array) + (n), more, (m) * sizeof *(array)), 0))
+         : ((m) > 0 ? (void)memcpy((array) + (n), (more), (m) * sizeof *(array)) : (void)0, 0))
 
 /* Appends the starts of m lists (m + 1) to those of n lists (n + 1; NULL for n = 0). */
 static int append_starts(uint64_t **starts, size_t n, const uint64_t *more, size_t m,
@@ -408,16 +408,31 @@ static int append_features(struct data *data, struct data *more, struct error *e
                : append_starts(&data->row_start, n, more->row_start, more->n_rows, err);
 }
 
-/* Adds the names of `more` in their order; returns their numbers in `names`. */
-static uint32_t *add_names(struct names *names, const struct names *more, struct error *err) {
-    uint32_t *number = memory_array(more->n, sizeof *number, "names", err);
-    for (size_t i = 0; number && i < more->n; i++) {
-        if (names_add(names, more->name[i], strlen(more->name[i]), &number[i], err) < 0) {
-            free(number);
-            return NULL;
-        }
+/* The numbers that the names of `more` get in names: UINT32_MAX until one is asked for. */
+struct renumbering {
+    struct names *names;
+    const struct names *more;
+    uint32_t *number; /* (more->n) */
+};
+
+static int renumbering_create(struct renumbering *map, struct names *names,
+                              const struct names *more, struct error *err) {
+    *map = (struct renumbering){names, more, memory_array(more->n, sizeof(uint32_t), "names", err)};
+    for (size_t i = 0; map->number && i < more->n; i++) {
+        map->number[i] = UINT32_MAX;
     }
-    return number;
+    return map->number ? 0 : -1;
+}
+
+/* *number = the number of name k, which is added to names if it is new there. */
+static int renumber(const struct renumbering *map, size_t k, uint32_t *number, struct error *err) {
+    const char *name = map->more->name[k];
+    if (map->number[k] == UINT32_MAX &&
+        names_add(map->names, name, strlen(name), &map->number[k], err) < 0) {
+        return -1;
+    }
+    *number = map->number[k];
+    return 0;
 }
 
 static int append_labels(struct data *data, const struct data *more, struct error *err) {
@@ -431,13 +446,15 @@ static int append_labels(struct data *data, const struct data *more, struct erro
         m = (size_t)more->label_start[m] - first;
         n = n > 0 ? (size_t)data->label_start[n] : 0;
     }
-    uint32_t *number = add_names(&data->names, &more->names, err);
-    int status = number ? APPEND(data->label, n, more->label + first, m, err) : -1;
+    struct renumbering map;
+    int status = renumbering_create(&map, &data->names, &more->names, err) < 0
+                     ? -1
+                     : APPEND(data->label, n, more->label + first, m, err);
     for (size_t i = n; status == 0 && i < n + m; i++) {
         uint32_t *label = &data->label[i];
-        *label = *label == UINT32_MAX ? *label : number[*label];
+        status = *label == UINT32_MAX ? 0 : renumber(&map, *label, label, err);
     }
-    free(number);
+    free(map.number);
     return status < 0 || data->labels != DATA_SET
                ? status
                : append_starts(&data->label_start, data->n_rows, more->label_start, more->n_rows,
@@ -451,19 +468,22 @@ static int append_queries(struct data *data, const struct data *more, struct err
     if (!had && !more->query) {
         return 0;
     }
-    uint32_t *number = add_names(&data->queries, &more->queries, err);
-    if (!number || memory_enlarge(&data->query, n + m, sizeof *data->query, "queries", err) < 0) {
-        free(number);
-        return -1;
+    struct renumbering map;
+    int status = renumbering_create(&map, &data->queries, &more->queries, err);
+    if (status == 0) {
+        status = memory_enlarge(&data->query, n + m, sizeof *data->query, "queries", err);
     }
-    memset(data->query, 0, had ? 0 : n * sizeof *data->query);
-    for (size_t i = 0; i < m; i++) {
-        uint64_t query = more->query ? more->query[i] : 0;
-        data->query[n + i] =
-            query < DATA_QUERY_NAME ? query : DATA_QUERY_NAME + number[query - DATA_QUERY_NAME];
+    for (size_t i = had ? n : 0; status == 0 && i < n + m; i++) {
+        uint64_t query = i >= n && more->query ? more->query[i - n] : 0;
+        uint32_t name = 0;
+        if (query >= DATA_QUERY_NAME) {
+            status = renumber(&map, (size_t)(query - DATA_QUERY_NAME), &name, err);
+            query = DATA_QUERY_NAME + name;
+        }
+        data->query[i] = query;
     }
-    free(number);
-    return 0;
+    free(map.number);
+    return status;
 }
 
 /* Appends row weights, 1 for rows without. */

@@ -132,7 +132,7 @@ int data_subset(const struct data *data, const uint32_t *rows, size_t n, struct 
 /* Appends the rows of `more`, which may be a view, to those of *data (empty at first, owned).
  * Labels are of the same kind; serials and comments, both have or neither; rows without a query or
  * weight get query 0 and weight 1 if others have one. Names of labels and queries that *data does
- * not have are added in the order of `more`. Both become sparse unless both are dense and equally
+ * not have are added in the order of the rows. Both become sparse unless both are dense and equally
  * wide. */
 int data_append(struct data *data, struct data *more, struct error *err);
 

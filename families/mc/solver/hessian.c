@@ -2,6 +2,7 @@
  * space. */
 #include "families/mc/solver/hessian.h"
 
+#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
@@ -11,14 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_ROWS = 256, BLOCK_TERMS = 1 << 16 };
+enum {
+    BLOCK_ROWS = 256,
+    BLOCK_TERMS = 1 << 16, /* of a block, and PAIR_TERMS more for each pair of classes */
+    PAIR_TERMS = 4,
+    MAX_TASKS = 256,
+    FEW_ROWS = 8 /* of a pair, below which the start of a BLAS call costs more than the sum */
+};
 
 /* ---- creation ---- */
 
 int mc_hessian_create(struct mc_hessian *hessian, const struct mc_task *task, size_t d,
                       struct error *err) {
     size_t k = task->shape.k, pairs = k * (k + 1) / 2;
-    size_t workers = threads_count(task->problem->threads), max_terms = larger(BLOCK_TERMS, pairs);
+    size_t workers = threads_count(task->problem->threads),
+           max_terms = PAIR_TERMS * pairs + BLOCK_TERMS;
     *hessian = (struct mc_hessian){.task = task, .k = k, .max_terms = max_terms};
     const struct arrays arrays[] = {
         ARRAYS(BLOCK_ROWS * d, double, &hessian->rows),
@@ -26,8 +34,7 @@ int mc_hessian_create(struct mc_hessian *hessian, const struct mc_task *task, si
         ARRAYS(pairs + 1, size_t, &hessian->start),
         ARRAYS(workers * 2 * BLOCK_ROWS * d, double, &hessian->work)};
     hessian->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a system", err);
-    /* zeros: cluster_sum reads both halves */
-    hessian->H = memory_zeros(k * d, k * d * sizeof(double), "a system", err);
+    hessian->H = memory_array(k * d, k * d * sizeof(double), "a system", err);
     return hessian->block && hessian->H ? 0 : -1;
 }
 
@@ -39,27 +46,45 @@ void mc_hessian_free(struct mc_hessian *hessian) {
 
 /* ---- sums ---- */
 
-/* Adds the terms of a pair of classes to their block of H. */
-static void pair_task(void *argument, size_t pair, size_t worker) {
-    struct mc_hessian *hessian = argument;
-    size_t d = hessian->d, size = hessian->size, a = 0, m = 0;
-    double *rows = hessian->work + worker * (2 * BLOCK_ROWS * d), *weighted = rows + BLOCK_ROWS * d;
-    for (size_t t = hessian->start[pair]; t < hessian->start[pair + 1]; t++, m++) {
-        const struct mc_hessian_term *term = &hessian->order[t];
-        const double *x = hessian->rows + term->row * d;
+/* Adds m terms of a pair of classes to their block of H; work (2 BLOCK_ROWS d). */
+static void add_pair(const struct mc_hessian *hessian, const struct mc_hessian_term *term, size_t m,
+                     double *work) {
+    size_t d = hessian->d, size = hessian->size;
+    double *rows = work, *weighted = rows + BLOCK_ROWS * d;
+    double *block = hessian->H + term->high * d * size + term->low * d;
+    for (size_t t = 0; t < m; t++) {
+        const double *x = hessian->rows + term[t].row * d;
         for (size_t f = 0; f < d; f++) {
-            rows[m * d + f] = x[f];
-            weighted[m * d + f] = term->weight * x[f];
+            rows[t * d + f] = x[f];
+            weighted[t * d + f] = term[t].weight * x[f];
         }
     }
-    while ((a + 1) * (a + 2) / 2 <= pair) {
-        a++;
-    }
-    double *block = hessian->H + a * d * size + (pair - a * (a + 1) / 2) * d;
-    if (m > 0) {
+    if (m >= FEW_ROWS) {
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)d, (int)m, 1, weighted,
                     (int)d, rows, (int)d, 1, block, (int)size);
+        return;
     }
+    for (size_t t = 0; t < m; t++) {
+        for (size_t f = 0; f < d; f++) {
+            array_add(block + f * size, weighted[t * d + f], rows + t * d, d);
+        }
+    }
+}
+
+static void pairs_task(void *argument, size_t task, size_t worker) {
+    const struct mc_hessian *hessian = argument;
+    const size_t *start = hessian->start;
+    size_t pairs = hessian->k * (hessian->k + 1) / 2, part = pairs / MAX_TASKS + 1;
+    double *work = hessian->work + worker * (2 * BLOCK_ROWS * hessian->d);
+    for (size_t pair = task * part; pair < smaller((task + 1) * part, pairs); pair++) {
+        if (start[pair + 1] > start[pair]) {
+            add_pair(hessian, hessian->order + start[pair], start[pair + 1] - start[pair], work);
+        }
+    }
+}
+
+static size_t pair_of(const struct mc_hessian_term *term) {
+    return (size_t)term->high * (term->high + (size_t)1) / 2 + term->low;
 }
 
 /* Adds the block of rows. */
@@ -67,30 +92,30 @@ static void add_block(struct mc_hessian *hessian) {
     size_t pairs = hessian->k * (hessian->k + 1) / 2, *start = hessian->start, total = 0;
     memset(start, 0, (pairs + 1) * sizeof *start);
     for (size_t t = 0; t < hessian->n_terms; t++) {
-        start[hessian->term[t].pair]++;
+        start[pair_of(&hessian->term[t])]++;
     }
     for (size_t p = 0; p <= pairs; p++) {
         total += start[p];
         start[p] = total; /* the end, from which the terms are filled in */
     }
     for (size_t t = hessian->n_terms; t-- > 0;) {
-        hessian->order[--start[hessian->term[t].pair]] = hessian->term[t];
+        hessian->order[--start[pair_of(&hessian->term[t])]] = hessian->term[t];
     }
-    threads_run(hessian->task->problem->threads, pairs, pair_task, hessian);
+    threads_run(hessian->task->problem->threads, smaller(pairs, MAX_TASKS), pairs_task, hessian);
     hessian->n_rows = hessian->n_terms = 0;
 }
 
 static void add_term(struct mc_hessian *hessian, size_t a, size_t b, double weight) {
-    size_t pair = a > b ? a * (a + 1) / 2 + b : b * (b + 1) / 2 + a;
     if (weight != 0) {
-        hessian->term[hessian->n_terms++] =
-            (struct mc_hessian_term){(uint32_t)pair, (uint32_t)hessian->n_rows, weight};
+        hessian->term[hessian->n_terms++] = (struct mc_hessian_term){
+            (uint32_t)larger(a, b), (uint32_t)smaller(a, b), (uint32_t)hessian->n_rows, weight};
     }
 }
 
 void mc_hessian_begin(struct mc_hessian *hessian, size_t d) {
     hessian->d = d;
     hessian->size = hessian->k * d;
+    /* both halves, which cluster_sum reads */
     memset(hessian->H, 0, hessian->size * hessian->size * sizeof *hessian->H);
     hessian->n_rows = hessian->n_terms = 0;
 }
@@ -99,14 +124,17 @@ void mc_hessian_add(struct mc_hessian *hessian, const double *x, size_t y, const
                     size_t n, const double *theta, bool joint, double rest) {
     const struct mc_shape *shape = &hessian->task->shape;
     bool relative = shape->form->relative;
-    size_t before = hessian->n_terms, most = hessian->k * (hessian->k + 1) / 2;
-    double square = relative ? shape->margin * shape->margin : 1, sum = rest, own = 0;
+    size_t before = hessian->n_terms, most = joint ? n * (n + 1) / 2 + n + 1 : 2 * n + 1;
+    double square = shape->margin * shape->margin, sum = rest, own = 0;
     if (hessian->n_rows == BLOCK_ROWS || hessian->max_terms - before < most) {
         add_block(hessian);
         before = 0;
     }
     for (size_t p = 0; p < n; p++) {
         sum += theta[p];
+    }
+    if (!(sum > 0)) {
+        return; /* no curvature, or less than the least number */
     }
     for (size_t p = 0; p < n; p++) {
         double others = rest; /* sum - theta[p], without cancellation */

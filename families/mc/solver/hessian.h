@@ -9,9 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A sum of weight x x' for two classes, which waits for its block of rows. */
+/* A product weight x x' of a pair of classes. */
 struct mc_hessian_term {
-    uint32_t pair, row; /* of classes; of the block */
+    uint32_t high, low; /* classes, high >= low */
+    uint32_t row;       /* of x in the block */
     double weight;
 };
 
@@ -33,12 +34,13 @@ int mc_hessian_create(struct mc_hessian *hessian, const struct mc_task *task, si
                       struct error *err);
 void mc_hessian_free(struct mc_hessian *hessian);
 
-/* H = 0, for rows of d features. */
+/* H = 0, for rows of d features, at most as many as at creation. */
 void mc_hessian_begin(struct mc_hessian *hessian, size_t d);
 
-/* Adds the row x (d), copied, of class y. Its loss has curvature theta[p] by the term of class
- * class[p], p < n, if joint less theta theta' / (rest + sum theta): by the terms' slacks, so before
- * centring. */
+/* Adds the row x (d), copied, of class y, whose loss has terms of the classes class[0..n), all
+ * different, and not y if margins are relative. S = sum_p theta_p b_p b_p', and if joint less
+ * (sum_p theta_p b_p)(sum_p theta_p b_p)' / (rest + sum_p theta_p), with b_p the derivative of term
+ * p's slack by the scores before centring; theta (n) and rest are 0 or more. */
 void mc_hessian_add(struct mc_hessian *hessian, const double *x, size_t y, const uint32_t *class,
                     size_t n, const double *theta, bool joint, double rest);
 

@@ -273,7 +273,13 @@ static void rebuild_task(void *argument, size_t task, size_t worker) {
         struct stored_row row = data_stored(store->problem->data, store->index[i]);
         const double *beta = rebuild->beta + i * width;
         if (first + COLUMNS <= width) {
-            add_columns(&row, beta + first, store->W + first, width);
+            bool zero = true;
+            for (size_t c = first; c < first + COLUMNS; c++) {
+                zero = zero && beta[c] == 0;
+            }
+            if (!zero) {
+                add_columns(&row, beta + first, store->W + first, width);
+            }
         } else {
             row_update(&row, beta, store->W, width, first, width);
         }

@@ -85,12 +85,10 @@ int main(void) {
     after = monitor_continue(&run, &wrapped, 0, 0);
     run.add_primal = 10;
     run.add_dual = 20;
-    CHECK(monitor_check(&after, 1, 3, 2) == 0 && witness.primal == 13 && witness.dual == 22,
-          "added: %g, %g", witness.primal, witness.dual);
+    CHECK_TRUE(monitor_check(&after, 1, 3, 2) == 0 && witness.primal == 13 && witness.dual == 22);
     run.primal = 12;
     run.dual = 23;
-    CHECK(monitor_check(&after, 1, 3, 2) == 0 && witness.primal == 12 && witness.dual == 23,
-          "better: %g, %g", witness.primal, witness.dual);
+    CHECK_TRUE(monitor_check(&after, 1, 3, 2) == 0 && witness.primal == 12 && witness.dual == 23);
 
     /* the smaller limit of iterations applies, in the count of the run */
     const uint64_t most[][4] = {{0, 0, 0, 0},    {0, 8, 5, 8},   {20, 0, 5, 15}, {20, 8, 5, 8},
