@@ -86,9 +86,6 @@ int main(void) {
     run.add_primal = 10;
     run.add_dual = 20;
     CHECK_TRUE(monitor_check(&after, 1, 3, 2) == 0 && witness.primal == 13 && witness.dual == 22);
-    run.primal = 12;
-    run.dual = 23;
-    CHECK_TRUE(monitor_check(&after, 1, 3, 2) == 0 && witness.primal == 12 && witness.dual == 23);
 
     /* the smaller limit of iterations applies, in the count of the run */
     const uint64_t most[][4] = {{0, 0, 0, 0},    {0, 8, 5, 8},   {20, 0, 5, 15}, {20, 8, 5, 8},
