@@ -1,7 +1,6 @@
 /* A stable merge sort that starts from runs sorted by insertion, and skips merging what is in order
  * already. Included once by a file that defines SORT_NAME, the function; SORT_ITEM, the type of the
- * items; and SORT_BEFORE(a, b), whether a must precede b. The function has external linkage; work
- * has room for n items. */
+ * items; and SORT_BEFORE(a, b), whether a must precede b. */
 #include "common/base/sizes.h"
 
 #include <string.h>
@@ -33,6 +32,8 @@ static void merge_two(SORT_ITEM *list, size_t middle, size_t n, SORT_ITEM *copy)
     memcpy(list + out, copy + a, (middle - a) * sizeof *list);
 }
 
+/* Sorts list[0..n); items of which neither must precede the other keep their order. work (n): room
+ * for a copy. The file that includes this has the prototype. */
 void SORT_NAME(SORT_ITEM *list, size_t n, SORT_ITEM *work) {
     for (size_t first = 0; first < n; first += SORT_RUN) {
         insert_items(list + first, smaller(n - first, SORT_RUN));

@@ -36,8 +36,8 @@ struct problem {
 };
 
 /* K (n, n) = the kernel matrix at rows[0..n) of the problem's rows (NULL: its first n), with the
- * square of the constant feature; in double even if the Gram matrix stores floats. Returns -1 with
- * err set when memory is short. */
+ * square of the constant feature; in double even if the Gram matrix stores floats. All rows are in
+ * this process. Returns -1 with err set when memory is short. */
 int problem_matrix(const struct problem *problem, const uint32_t *rows, size_t n, double *K,
                    struct error *err);
 

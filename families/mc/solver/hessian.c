@@ -133,8 +133,8 @@ void mc_hessian_add(struct mc_hessian *hessian, const double *x, size_t y, const
     for (size_t p = 0; p < n; p++) {
         sum += theta[p];
     }
-    if (!(sum > 0)) {
-        return; /* no curvature, or less than the least number */
+    if (sum == 0) {
+        return; /* no curvature: theta / sum is not a number */
     }
     for (size_t p = 0; p < n; p++) {
         double others = rest; /* sum - theta[p], without cancellation */

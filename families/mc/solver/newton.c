@@ -50,7 +50,7 @@ struct newton {
     double *s, *g, *q, *trial;          /* (n, k) */
     struct mc_hessian hessian;
     double *x;                  /* (d) a row */
-    double *theta;              /* (k) */
+    double *theta;              /* (k) curvatures of a row's terms */
     double *right;              /* (size) */
     uint32_t *term;             /* (k) */
     double squared_norm, value; /* |w|^2, smooth risk */
@@ -103,15 +103,16 @@ static int newton_step(void *context, const struct huber_path *path, double regi
         bool capped;
         size_t n = mc_smooth_region(&newton->smooth, region, task->y[i], newton->s + i * k,
                                     newton->term, &capped);
+        if (n == 0 || (capped && n == 1)) { /* a maximum of one term is linear */
+            continue;
+        }
         for (size_t p = 0; p < n; p++) {
             newton->theta[p] = newton->cost * task->row_weight[i] / newton->smooth.mu;
         }
-        if (n > 0) {
-            data_row_dense(task->problem->data, i, d - 1, newton->x);
-            newton->x[d - 1] = task->bias;
-            mc_hessian_add(&newton->hessian, newton->x, task->y[i], newton->term, n, newton->theta,
-                           capped, 0);
-        }
+        data_row_dense(task->problem->data, i, d - 1, newton->x);
+        newton->x[d - 1] = task->bias;
+        mc_hessian_add(&newton->hessian, newton->x, task->y[i], newton->term, n, newton->theta,
+                       capped, 0);
     }
     mc_hessian_end(&newton->hessian);
     for (size_t c = 0; c < k; c++) {

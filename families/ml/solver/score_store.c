@@ -267,21 +267,22 @@ DISPATCH static void add_columns(const struct stored_row *row, const double *res
 static void rebuild_task(void *argument, size_t task, size_t worker) {
     const struct rebuild *rebuild = argument;
     struct ml_store *store = rebuild->store;
-    size_t width = store->width, first = task * COLUMNS;
+    size_t width = store->width, first = task * COLUMNS, end = smaller(first + COLUMNS, width);
     (void)worker;
     for (size_t i = 0; i < store->rows->n; i++) {
-        struct stored_row row = data_stored(store->problem->data, store->index[i]);
         const double *beta = rebuild->beta + i * width;
-        if (first + COLUMNS <= width) {
-            bool zero = true;
-            for (size_t c = first; c < first + COLUMNS; c++) {
-                zero = zero && beta[c] == 0;
-            }
-            if (!zero) {
-                add_columns(&row, beta + first, store->W + first, width);
-            }
+        bool zero = true;
+        for (size_t c = first; c < end; c++) {
+            zero = zero && beta[c] == 0;
+        }
+        if (zero) {
+            continue;
+        }
+        struct stored_row row = data_stored(store->problem->data, store->index[i]);
+        if (end - first == COLUMNS) {
+            add_columns(&row, beta + first, store->W + first, width);
         } else {
-            row_update(&row, beta, store->W, width, first, width);
+            row_update(&row, beta, store->W, width, first, end);
         }
     }
 }
