@@ -38,6 +38,10 @@ formulations='ww cs llw adm atm ats mmr ova'
 
 # ---- units ----
 
+@test "mc: the Hessian is the sum of the rows' curvatures" {
+    unit families/mc/solver/hessian
+}
+
 # bats test_tags=long
 @test "mc: no move in a row's set does better than the block step" {
     unit families/mc/solver/step
