@@ -1,6 +1,7 @@
 /* Fits thresholds to the scores of training rows: least squares by normal equations, O(n q^2 +
  * q^3), or by conjugate gradients, O(n q) per step; cuts of sorted scores, O(n q log(n q)). */
 #include "common/base/array.h"
+#include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
@@ -66,14 +67,16 @@ static uint32_t best_cut(const struct ml_sort *list, uint32_t n, const struct la
 }
 
 /* Number of scores >= level, and the largest of the others; -INFINITY if there is none. */
-static uint32_t count_from(const double *s, uint32_t q, double level, double *below) {
-    uint32_t n = 0;
-    *below = -INFINITY;
+DISPATCH static uint32_t count_from(const double *s, uint32_t q, double level, double *below) {
+    double n = 0, largest = -INFINITY;
+#pragma omp simd reduction(+ : n) reduction(max : largest)
     for (uint32_t k = 0; k < q; k++) {
-        n += s[k] >= level;
-        *below = s[k] < level && s[k] > *below ? s[k] : *below;
+        double other = s[k] >= level ? -INFINITY : s[k];
+        n += s[k] >= level ? 1 : 0;
+        largest = other > largest ? other : largest;
     }
-    return n;
+    *below = largest;
+    return (uint32_t)n;
 }
 
 /* The best cut is above all scores or directly below the score of a relevant label. Counting the

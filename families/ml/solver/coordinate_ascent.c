@@ -224,7 +224,6 @@ static void reset(struct ml_ascent *ascent) {
         memset(ascent->conjugate, 0, n * sizeof(double));
         memset(ascent->total, 0, width * sizeof(double));
         memset(ascent->alpha, 0, (size_t)ascent->alpha_start[n] * sizeof(double));
-        ml_store_scale(&ascent->store, 0);
     }
     for (size_t i = 0; ascent->alpha_scores && i < n; i++) { /* all margins are 1 */
         struct ml_block block = ml_ascent_block(ascent, i);
@@ -304,13 +303,19 @@ static int create_alpha_scores(struct ml_ascent *ascent, struct error *err) {
     return ascent->alpha_scores ? 0 : -1;
 }
 
-int ml_ascent_start(struct ml_ascent *ascent, enum ml_loss loss, double cost, struct error *err) {
+int ml_ascent_start(struct ml_ascent *ascent, enum ml_loss loss, double cost, bool single,
+                    struct error *err) {
+    bool warm = ascent->cost != 0 && ascent->loss == loss;
     if (loss == ML_SQUARED_HINGE && !ascent->alpha_scores && create_alpha_scores(ascent, err) < 0) {
         return -1;
     }
-    if (ascent->cost == 0 || ascent->loss != loss) {
+    if (!warm) {
         reset(ascent);
-    } else if (cost != ascent->cost) {
+    }
+    if (ml_store_start(&ascent->store, warm ? ascent->beta : NULL, single, err) < 0) {
+        return -1;
+    }
+    if (warm && cost != ascent->cost) {
         double ratio = cost / ascent->cost, factor;
         if (best_factor(ascent, ratio, &factor, err) < 0) {
             return -1;

@@ -71,8 +71,10 @@ int ml_ascent_create(struct ml_ascent *ascent, const struct problem *problem,
                      uint64_t seed, struct error *err);
 void ml_ascent_free(struct ml_ascent *ascent);
 
-/* Makes beta feasible for another loss or cost: 0, or the best multiple of the present beta. */
-int ml_ascent_start(struct ml_ascent *ascent, enum ml_loss loss, double cost, struct error *err);
+/* Makes beta feasible for another loss or cost: 0, or the best multiple of the present beta.
+ * single: weights in float (ml_store_start). */
+int ml_ascent_start(struct ml_ascent *ascent, enum ml_loss loss, double cost, bool single,
+                    struct error *err);
 
 /* A run of sweeps until primal - dual <= epsilon primal, the monitor stops it, it converges too
  * slowly, or it stalls: 10 evaluations of the bounds without progress. Only `bounds` tells a stall

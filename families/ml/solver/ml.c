@@ -98,8 +98,7 @@ struct solving {
     struct ml *ml;
     const struct ml_parameters *parameters;
     struct ml_run run;
-    /* the best point; allocated, without a bound before the first iteration */
-    struct ml_point point;
+    struct ml_point point; /* the best one; without weights before the first iteration */
 };
 
 /* Solves to a gap of epsilon, and keeps the better primal and the better dual point. */
@@ -164,13 +163,13 @@ static int give_zero(struct ml *ml, double cost, struct solution *solution, stru
 int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct monitor *monitor,
              struct solution *solution, struct error *err) {
     *solution = (struct solution){0};
-    struct solving solving = {.ml = ml, .parameters = parameters, .run = {.monitor = monitor}};
+    struct solving solving = {.ml = ml,
+                              .parameters = parameters,
+                              .run = {.monitor = monitor},
+                              .point.certificate = {.primal = INFINITY, .gap = INFINITY}};
     struct ml_point *point = &solving.point;
     if (monitor_past_deadline(monitor)) {
         return give_zero(ml, parameters->cost, solution, err);
-    }
-    if (ml_point_create(point, ml, err) < 0) {
-        return -1;
     }
     size_t size = cluster_count(ml->rows.cluster, ml->rows.n_all) * ml->rows.q;
     if (tolerance_solve(solve_to, &solving, parameters->epsilon, size, err) < 0) {

@@ -51,11 +51,6 @@ void ml_point_free(struct ml_point *point);
 /* Length of the weights of a point. */
 size_t ml_n_weights(const struct ml *ml);
 
-/* Copies n rows of `width` numbers to rows of q: row i to out's row rows[i], or i if rows is
- * NULL. */
-void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n, size_t q,
-              double *out);
-
 /* Feasibility of beta (rows.n, width) for a cost, and the sum of beta over rows. -1 if memory
  * runs out. */
 int ml_point_feasibility(const struct ml *ml, double cost, const double *beta,
@@ -64,8 +59,8 @@ int ml_point_feasibility(const struct ml *ml, double cost, const double *beta,
 /* Linear part of D of a hinge's beta (rows.n, width). All processes. */
 double ml_point_linear(const struct ml *ml, const double *beta);
 
-/* Weights of the function of beta (rows.n, width). Overwrites the score store's W. */
-void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point);
+/* Weights of the function of beta (rows.n, width). */
+void ml_point_weights(const struct ml *ml, const double *beta, struct ml_point *point);
 
 /* Computes the point's scores from its weights. */
 int ml_point_scores(struct ml *ml, struct ml_point *point, struct error *err);
@@ -83,7 +78,8 @@ int ml_point_certify(struct ml *ml, const struct ml_parameters *parameters, stru
  * apply to the primal point only. */
 int ml_point_separate_dual(struct ml *ml, struct ml_point *point, struct error *err);
 
-/* Makes `point` the better primal and the better dual of both; `found` gets the other primal. */
+/* Makes `point` the better primal and the better dual of both; `found` gets the other primal. A
+ * point of zeros but for an infinite primal and gap has none. */
 void ml_point_merge(struct ml_point *point, struct ml_point *found);
 
 /* Whether the certified relative gap is at most epsilon. */

@@ -44,13 +44,6 @@ int ml_point_create(struct ml_point *point, const struct ml *ml, struct error *e
     return -1;
 }
 
-void ml_unpad(const double *padded, size_t width, const uint32_t *rows, size_t n, size_t q,
-              double *out) {
-    for (size_t i = 0; i < n; i++) {
-        memcpy(out + (rows ? rows[i] : i) * q, padded + i * width, q * sizeof *out);
-    }
-}
-
 static struct ml_feasibility feasibility_of(const struct ml_block *block, const double *beta) {
     double above = 0, below = 0, wrong = 0, max_above = 0, max_below = 0, sum = 0, total = 0;
     for (uint32_t k = 0, next = 0; k < block->q; k++) {
@@ -167,15 +160,16 @@ double ml_point_linear(const struct ml *ml, const double *beta) {
     return cluster_total(ml->rows.cluster, linear);
 }
 
-void ml_point_weights(struct ml *ml, const double *beta, struct ml_point *point) {
-    struct ml_store *store = &ml->ascent.store;
-    if (ml->problem->gram) {
-        ml_unpad(beta, store->width, ml->rows.row, ml->rows.n, ml->rows.q, point->weights);
+void ml_point_weights(const struct ml *ml, const double *beta, struct ml_point *point) {
+    const struct ml_store *store = &ml->ascent.store;
+    size_t q = ml->rows.q;
+    if (!ml->problem->gram) {
+        ml_store_adjoint(store, beta, q, point->weights);
         return;
     }
-    ml_store_rebuild(store, beta);
-    ml_unpad(store->W, store->width, NULL, ml->problem->data->n_features, ml->rows.q,
-             point->weights);
+    for (size_t i = 0; i < ml->rows.n; i++) {
+        memcpy(point->weights + ml->rows.row[i] * q, beta + i * store->width, q * sizeof *beta);
+    }
 }
 
 int ml_point_dual(struct ml *ml, double cost, const struct ml_alphas *alphas,
@@ -241,7 +235,7 @@ bool ml_gap_reached(const struct ml_point *point, double epsilon) {
 }
 
 void ml_point_merge(struct ml_point *point, struct ml_point *found) {
-    if (found->certificate.primal < point->certificate.primal) {
+    if (!point->weights || found->certificate.primal < point->certificate.primal) {
         struct ml_point worse = *point;
         *point = *found;
         *found = worse;

@@ -11,6 +11,12 @@
 #include <math.h>
 #include <string.h>
 
+/* The first run has weights in float if there are many and the target gap is not small. 1e-4,
+ * 20,000 rows: 60,000 weights take 1.04 times as long in float, 300,000 and 1.5 million .95 and .86
+ * times. */
+static const double MIN_EPSILON_SINGLE = 1e-4;
+enum { MIN_WEIGHTS_SINGLE = 1 << 18 };
+
 static bool is_reached(const struct ml_bounds *bounds, double epsilon) {
     return gap_reached(bounds->primal, bounds->dual, epsilon);
 }
@@ -57,8 +63,6 @@ static int certify(struct ml *ml, const struct ml_parameters *parameters, struct
     }
     if (!from_alphas) {
         refresh(ml, point);
-    } else if (!ml->problem->gram) { /* restores the solver's W */
-        ml_store_rebuild(&ascent->store, ascent->beta);
     }
     for (size_t k = 0; k < ml->rows.q; k++) {
         point->bias[k] =
@@ -73,6 +77,11 @@ static int run_to(void *context, double epsilon, struct tolerance_result *end, s
     struct ml_state *state = context;
     struct ml_run *run = &state->run;
     run->epsilon = epsilon;
+    /* later runs start from exact weights */
+    if (epsilon < state->parameters->epsilon &&
+        ml_store_start(&state->ml->ascent.store, state->ml->ascent.beta, false, err) < 0) {
+        return -1;
+    }
     if (ml_ascent_run(&state->ml->ascent, run, err) < 0 ||
         certify(state->ml, state->parameters, state->point, err) < 0) {
         return -1;
@@ -175,6 +184,9 @@ static int solve_free(struct ml_state *state, struct error *err) {
         if (run->stop || run->converges_slowly || end) {
             break;
         }
+        if (evaluate && ml_store_start(&ascent->store, ascent->beta, false, err) < 0) {
+            return -1;
+        }
         double new_gap = gap_relative(bounds.primal, bounds.dual);
         bool slow = new_gap > 0.5 * best_gap;
         failed = new_gap < 0.99 * best_gap ? 0 : failed + 1;
@@ -192,7 +204,9 @@ int ml_run_ascent(struct ml_state *state, struct error *err) {
     struct ml *ml = state->ml;
     const struct ml_parameters *parameters = state->parameters;
     state->ran = true;
-    if (ml_ascent_start(&ml->ascent, parameters->loss, parameters->cost, err) < 0) {
+    bool single = parameters->epsilon >= MIN_EPSILON_SINGLE && !ml->rows.cluster &&
+                  ml_n_weights(ml) >= MIN_WEIGHTS_SINGLE;
+    if (ml_ascent_start(&ml->ascent, parameters->loss, parameters->cost, single, err) < 0) {
         return -1;
     }
     return ml->setup.free_bias ? solve_free(state, err)

@@ -12,7 +12,7 @@
 
 /* ---- the points of a fit ---- */
 
-/* Weights of the coefficients (rows.n, q). Overwrites the score store's W. */
+/* Weights of the coefficients (rows.n, q). */
 static int set_coefficients(struct ml *ml, const double *coefficients, struct ml_point *point,
                             struct error *err) {
     size_t n = ml->rows.n, q = ml->rows.q, width = ml->ascent.store.width;
@@ -266,7 +266,7 @@ static int run_to(void *context, double epsilon, struct tolerance_result *end, s
     return 0;
 }
 
-/* Runs one of the two methods, and restores the score store's W to that of beta. */
+/* Runs one of the two methods. */
 static int run_fallback(struct ml_state *state, struct ml_interior *interior, struct ml_admm *admm,
                         struct error *err) {
     const double tiny = 1e-13; /* of the loss at 0, which is accurate to about so much */
@@ -285,9 +285,6 @@ static int run_fallback(struct ml_state *state, struct ml_interior *interior, st
     int status = tolerance_tighten(run_to, &fallback, state->parameters->epsilon,
                                    ML_MAX_OUTER_ITERATIONS, err);
     state->run.iterations += before;
-    if (!ml->problem->gram && ml->ascent.cost != 0) {
-        ml_store_rebuild(&ml->ascent.store, ml->ascent.beta);
-    }
     return status;
 }
 

@@ -21,87 +21,23 @@ enum {
     TOGETHER = 4,         /* rows of W read or changed at once */
     CHUNK = 128,          /* rows whose steps are applied at once */
     SLICE = 512,          /* rows of S updated at once, so that K's part stays in cache */
-    COLUMNS = 16,         /* columns of W per task of a rebuild */
+    COLUMNS = 32,         /* columns of W per task of a rebuild */
     SERIAL_WORK = 1 << 18 /* entries of K of a product; below, threads cost more than they gain */
 };
 
 /* ---- linear rows ---- */
 
-/* The next entries of a row that are not 0, at most TOGETHER: values and rows of W. Memory serves
- * several rows of W at once faster than one after the other. */
-struct entries {
-    size_t n;
-    double x[TOGETHER];
-    double *w[TOGETHER];
-};
+#define REAL float
+#define NAME(x) float_##x
+#include "families/ml/solver/score_store_real.h"
+#undef REAL
+#undef NAME
 
-static struct entries next_entries(const struct stored_row *row, size_t *k, double *W,
-                                   size_t width) {
-    struct entries entries;
-    entries.n = 0;
-    for (; *k < row->n && entries.n < TOGETHER; ++*k) {
-        if (row->value[*k] != 0) {
-            entries.x[entries.n] = (double)row->value[*k];
-            entries.w[entries.n++] = W + (size_t)stored_column(*row, *k) * width;
-        }
-    }
-    return entries;
-}
-
-/* s (width) = W'x */
-DISPATCH static void row_scores(const struct stored_row *row, double *W, size_t width,
-                                double *restrict s) {
-    memset(s, 0, width * sizeof *s);
-    for (size_t k = 0; k < row->n;) {
-        struct entries entries = next_entries(row, &k, W, width);
-        if (entries.n == TOGETHER) {
-#pragma omp simd
-            for (size_t c = 0; c < width; c++) {
-                double sum = s[c];
-                for (size_t e = 0; e < TOGETHER; e++) {
-                    sum += entries.x[e] * entries.w[e][c];
-                }
-                s[c] = sum;
-            }
-            continue;
-        }
-        for (size_t e = 0; e < entries.n; e++) {
-            array_add(s, entries.x[e], entries.w[e], width);
-        }
-    }
-}
-
-/* W += x change', columns first..end. */
-DISPATCH static void row_update(const struct stored_row *row, const double *restrict change,
-                                double *W, size_t width, size_t first, size_t end) {
-    for (size_t k = 0; k < row->n;) {
-        struct entries entries = next_entries(row, &k, W, width);
-        if (entries.n == TOGETHER) {
-#pragma omp simd
-            for (size_t c = first; c < end; c++) {
-                for (size_t e = 0; e < TOGETHER; e++) {
-                    entries.w[e][c] += entries.x[e] * change[c];
-                }
-            }
-            continue;
-        }
-        for (size_t e = 0; e < entries.n; e++) {
-            array_add(entries.w[e] + first, entries.x[e], change + first, end - first);
-        }
-    }
-}
-
-/* The same for the labels changed[0..n_changed) only. */
-static void row_update_few(const struct stored_row *row, const double *change,
-                           const uint32_t *changed, size_t n_changed, double *W, size_t width) {
-    for (size_t k = 0; k < row->n; k++) {
-        double *w = W + (size_t)stored_column(*row, k) * width;
-        double x = (double)row->value[k];
-        for (size_t e = 0; e < n_changed; e++) {
-            w[changed[e]] += x * change[changed[e]];
-        }
-    }
-}
+#define REAL double
+#define NAME(x) double_##x
+#include "families/ml/solver/score_store_real.h"
+#undef REAL
+#undef NAME
 
 static double row_square(const struct stored_row *row) {
     double sum = 0;
@@ -112,20 +48,6 @@ static double row_square(const struct stored_row *row) {
 }
 
 /* ---- creation ---- */
-
-static int create_linear(struct ml_store *store, struct error *err) {
-    const struct data *data = store->problem->data;
-    store->W = threads_zeros(store->problem->threads, data->n_features,
-                             store->width * sizeof(double), "weights", err);
-    if (!store->W) {
-        return -1;
-    }
-    for (size_t i = 0; i < store->rows->n; i++) {
-        struct stored_row row = data_stored(data, store->index[i]);
-        store->diagonal[i] = row_square(&row);
-    }
-    return 0;
-}
 
 static int create_kernel(struct ml_store *store, struct error *err) {
     const struct problem *problem = store->problem;
@@ -160,8 +82,12 @@ int ml_store_create(struct ml_store *store, const struct problem *problem,
     for (size_t i = 0; status == 0 && i < rows->n; i++) {
         store->index[i] = (uint32_t)ml_rows_index(rows, problem, i);
     }
-    if (status == 0) {
-        status = (problem->gram ? create_kernel : create_linear)(store, err);
+    for (size_t i = 0; status == 0 && !problem->gram && i < rows->n; i++) {
+        struct stored_row row = data_stored(problem->data, store->index[i]);
+        store->diagonal[i] = row_square(&row);
+    }
+    if (status == 0 && problem->gram) {
+        status = create_kernel(store, err);
     }
     if (status < 0) {
         ml_store_free(store);
@@ -172,9 +98,19 @@ int ml_store_create(struct ml_store *store, const struct problem *problem,
 void ml_store_free(struct ml_store *store) {
     free(store->block);
     free(store->W);
+    free(store->W_single);
     free(store->S);
     free(store->chunk);
     *store = (struct ml_store){0};
+}
+
+static void linear_row_scores(const struct ml_store *store, const struct stored_row *row,
+                              double *s) {
+    if (store->W) {
+        double_row_scores(row, store->W, store->width, s);
+    } else {
+        float_row_scores(row, store->W_single, store->width, s);
+    }
 }
 
 void ml_store_scores(const struct ml_store *store, size_t i, double *s) {
@@ -187,14 +123,17 @@ void ml_store_scores(const struct ml_store *store, size_t i, double *s) {
         return;
     }
     struct stored_row row = data_stored(store->problem->data, store->index[i]);
-    row_scores(&row, store->W, store->width, s);
+    linear_row_scores(store, &row, s);
 }
 
 void ml_store_scale(struct ml_store *store, double factor) {
-    size_t n = store->S ? store->rows->n : store->problem->data->n_features;
+    size_t n = (store->S ? store->rows->n : store->problem->data->n_features) * store->width;
     double *all = store->S ? store->S : store->W;
-    for (size_t k = 0; k < n * store->width; k++) {
+    for (size_t k = 0; all && k < n; k++) {
         all[k] *= factor;
+    }
+    for (size_t k = 0; store->W_single && k < n; k++) {
+        store->W_single[k] = (float)(factor * (double)store->W_single[k]);
     }
 }
 
@@ -243,57 +182,104 @@ static int add_product(struct ml_store *store, const uint32_t *rows, size_t n, c
     return status;
 }
 
-/* ---- rebuilding ---- */
+/* ---- weights ---- */
 
-struct rebuild {
-    struct ml_store *store;
+/* out (n_features, stride) += X'beta, columns 0..width of both. */
+struct adjoint {
+    const struct ml_store *store;
     const double *beta;
+    double *out;
+    size_t width, stride;
 };
 
-/* W += x b', COLUMNS columns of each: b stays in registers, and these columns of W in the cache. */
-DISPATCH static void add_columns(const struct stored_row *row, const double *restrict b, double *W,
-                                 size_t width) {
+/* out += x b', n columns of each. */
+static inline __attribute__((always_inline)) void add_columns(const struct stored_row *row,
+                                                              const double *restrict b, size_t n,
+                                                              double *out, size_t stride) {
     for (size_t k = 0; k < row->n; k++) {
-        double *restrict w = W + (size_t)stored_column(*row, k) * width;
+        double *restrict w = out + (size_t)stored_column(*row, k) * stride;
         double x = (double)row->value[k];
 #pragma omp simd
-        for (size_t c = 0; c < COLUMNS; c++) {
+        for (size_t c = 0; c < n; c++) {
             w[c] += x * b[c];
         }
     }
 }
 
-/* A task takes some columns of W and all rows, so sums do not depend on the threads. */
-static void rebuild_task(void *argument, size_t task, size_t worker) {
-    const struct rebuild *rebuild = argument;
-    struct ml_store *store = rebuild->store;
-    size_t width = store->width, first = task * COLUMNS, end = smaller(first + COLUMNS, width);
+/* A task takes some columns and all rows, so sums do not depend on the threads. COLUMNS of beta
+ * stay in registers, and these columns of out in the cache. */
+DISPATCH static void adjoint_task(void *argument, size_t task, size_t worker) {
+    const struct adjoint *adjoint = argument;
+    const struct ml_store *store = adjoint->store;
+    size_t first = task * COLUMNS, n = smaller(COLUMNS, adjoint->width - first);
     (void)worker;
     for (size_t i = 0; i < store->rows->n; i++) {
-        const double *beta = rebuild->beta + i * width;
+        const double *beta = adjoint->beta + i * store->width + first;
         bool zero = true;
-        for (size_t c = first; c < end; c++) {
+        for (size_t c = 0; c < n; c++) {
             zero = zero && beta[c] == 0;
         }
-        if (zero) {
-            continue;
-        }
-        struct stored_row row = data_stored(store->problem->data, store->index[i]);
-        if (end - first == COLUMNS) {
-            add_columns(&row, beta + first, store->W + first, width);
-        } else {
-            row_update(&row, beta, store->W, width, first, end);
+        if (!zero) {
+            struct stored_row row = data_stored(store->problem->data, store->index[i]);
+            if (n == COLUMNS) {
+                add_columns(&row, beta, COLUMNS, adjoint->out + first, adjoint->stride);
+            } else {
+                add_columns(&row, beta, n, adjoint->out + first, adjoint->stride);
+            }
         }
     }
 }
 
-void ml_store_rebuild(struct ml_store *store, const double *beta) {
-    size_t width = store->width, n = store->problem->data->n_features * width;
-    struct rebuild rebuild = {store, beta};
-    store->is_zero = false;
-    memset(store->W, 0, n * sizeof(double));
-    threads_run(store->problem->threads, (width + COLUMNS - 1) / COLUMNS, rebuild_task, &rebuild);
-    cluster_sum(store->rows->cluster, store->W, n);
+void ml_store_adjoint(const struct ml_store *store, const double *beta, size_t stride,
+                      double *out) {
+    size_t width = smaller(stride, store->width), n = store->problem->data->n_features * stride;
+    struct adjoint adjoint = {store, beta, out, width, stride};
+    memset(out, 0, n * sizeof *out);
+    threads_run(store->problem->threads, (width + COLUMNS - 1) / COLUMNS, adjoint_task, &adjoint);
+    cluster_sum(store->rows->cluster, out, n);
+}
+
+int ml_store_start(struct ml_store *store, const double *beta, bool single, struct error *err) {
+    struct threads *threads = store->problem->threads;
+    size_t n = store->problem->data->n_features * store->width;
+    bool was_zero = store->is_zero;
+    store->is_zero = !beta;
+    if (store->S) {
+        if (!beta && !was_zero) {
+            memset(store->S, 0, store->rows->n * store->width * sizeof(double));
+        }
+        return 0;
+    }
+    if (beta || !single) { /* weights in float are rounded ones in double */
+        store->W = store->W ? store->W : threads_zeros(threads, n, sizeof(double), "weights", err);
+        if (!store->W) {
+            return -1;
+        }
+    }
+    if (single) {
+        store->W_single = store->W_single
+                              ? store->W_single
+                              : threads_zeros(threads, n, sizeof(float), "weights", err);
+        if (!store->W_single) {
+            return -1;
+        }
+    }
+    if (beta) {
+        ml_store_adjoint(store, beta, store->width, store->W);
+    } else if (store->W) {
+        memset(store->W, 0, n * sizeof(double));
+    }
+    for (size_t k = 0; single && k < n; k++) {
+        store->W_single[k] = store->W ? (float)store->W[k] : 0;
+    }
+    if (single) {
+        free(store->W);
+        store->W = NULL;
+    } else {
+        free(store->W_single);
+        store->W_single = NULL;
+    }
+    return 0;
 }
 
 /* ---- sweeps ---- */
@@ -312,7 +298,7 @@ double ml_store_work(const struct ml_store *store) {
 
 void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n,
                     struct random *random) {
-    if (store->W) {
+    if (!store->S) {
         random_shuffle(random, order, n);
         return;
     }
@@ -327,13 +313,29 @@ void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n,
     }
 }
 
+/* Adds x change' to W, of which changed[0..n_changed) are not 0. */
+static void update_weights(struct ml_store *store, const struct stored_row *row, size_t n_changed) {
+    bool few = n_changed < store->width / 4;
+    if (store->W && few) {
+        double_row_update_few(row, store->change, store->changed, n_changed, store->W,
+                              store->width);
+    } else if (store->W) {
+        double_row_update(row, store->change, store->W, store->width);
+    } else if (few) {
+        float_row_update_few(row, store->change, store->changed, n_changed, store->W_single,
+                             store->width);
+    } else {
+        float_row_update(row, store->change, store->W_single, store->width);
+    }
+}
+
 static void sweep_linear(struct ml_store *store, const uint32_t *order, size_t n,
                          bool (*visit)(void *, size_t, const double *, double *), void *context) {
     size_t width = store->width;
     for (size_t at = 0; at < n; at++) {
         size_t i = order[at];
         struct stored_row row = data_stored(store->problem->data, store->index[i]);
-        row_scores(&row, store->W, width, store->s);
+        linear_row_scores(store, &row, store->s);
         if (!visit(context, i, store->s, store->change)) {
             continue;
         }
@@ -346,11 +348,7 @@ static void sweep_linear(struct ml_store *store, const uint32_t *order, size_t n
         for (size_t c = 0; store->damping != 1 && c < width; c++) {
             store->change[c] *= store->damping;
         }
-        if (n_changed < width / 4) {
-            row_update_few(&row, store->change, changed, n_changed, store->W, width);
-        } else {
-            row_update(&row, store->change, store->W, width, 0, width);
-        }
+        update_weights(store, &row, n_changed);
     }
 }
 
@@ -395,7 +393,7 @@ int ml_store_sweep(struct ml_store *store, const uint32_t *order, size_t n,
                    bool (*visit)(void *context, size_t i, const double *s, double *change),
                    void *context, struct random *random, struct error *err) {
     store->is_zero = false;
-    if (store->W) {
+    if (!store->S) {
         sweep_linear(store, order, n, visit, context);
         return 0;
     }

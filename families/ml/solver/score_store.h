@@ -23,7 +23,8 @@ struct ml_store {
     const struct ml_rows *rows;
     size_t width;     /* row length of S, W and beta: q rounded up to whole vectors; padding is 0 */
     double *diagonal; /* (rows->n) k(x, x) */
-    double *W;        /* linear: (n_features, width); else NULL */
+    double *W;        /* linear: (n_features, width); or NULL */
+    float *W_single;  /* the same in float, in place of W; or NULL */
     bool is_zero;     /* no sweep has begun: W and S are 0 */
     double damping;   /* >= 1: multiplies changes of W in distributed steps; else 1 */
     double *S;        /* kernel: (rows->n, width); else NULL */
@@ -38,10 +39,15 @@ struct ml_store {
     void *block, *chunk;       /* the arrays of rows and labels; those of chunks */
 };
 
-/* Starts at beta = 0. Borrows problem and rows. The caller calls ml_store_free. */
+/* Borrows problem and rows. The caller calls ml_store_start, and ml_store_free at the end. */
 int ml_store_create(struct ml_store *store, const struct problem *problem,
                     const struct ml_rows *rows, struct error *err);
 void ml_store_free(struct ml_store *store);
+
+/* Linear: W = X'beta, beta (rows->n, width), in float if `single`, which halves the time of sweeps,
+ * since memory limits them. Not over processes. Kernel: S stays as it is. beta NULL: W or S becomes
+ * 0. All processes. */
+int ml_store_start(struct ml_store *store, const double *beta, bool single, struct error *err);
 
 /* Operations of a sweep over all rows without `visit` (fit/work.h). */
 double ml_store_work(const struct ml_store *store);
@@ -62,7 +68,7 @@ void ml_store_scores(const struct ml_store *store, size_t i, double *s);
 /* Multiplies all scores by factor. */
 void ml_store_scale(struct ml_store *store, double factor);
 
-/* Linear: recomputes W from beta (rows->n, width). All processes. */
-void ml_store_rebuild(struct ml_store *store, const double *beta);
+/* Linear: out (n_features, stride) = X'beta, beta (rows->n, width); q <= stride. All processes. */
+void ml_store_adjoint(const struct ml_store *store, const double *beta, size_t stride, double *out);
 
 #endif
