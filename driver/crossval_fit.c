@@ -161,7 +161,7 @@ static int score_point(struct fit_work *work, struct point point, double started
                                .n = fold->n_held,
                                .n_scores = solution->n_outputs};
     int status;
-    if (group->gram && gram_is_cached(group->gram) && solution->weights) {
+    if (group->gram && gram_is_cached(group->gram) && solution->weights && !solution->points) {
         status = gram_scores(work, solution, err);
     } else {
         status = predicted_scores(work, solution, &model, err);

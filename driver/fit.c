@@ -242,12 +242,15 @@ int fit_body(struct model *model, const struct problem *problem, const struct so
     if (solution->zero_only) {
         return empty_body(model, problem, solution, err);
     }
-    uint32_t *number = memory_zeros(problem->n, 2 * sizeof *number, "support vectors", err);
+    const struct problem points = {.data = solution->points,
+                                   .n = solution->points ? solution->points->n_rows : 0};
+    const struct problem *places = solution->points ? &points : problem;
+    uint32_t *number = memory_zeros(places->n, 2 * sizeof *number, "support vectors", err);
     if (!number) {
         return -1;
     }
-    mark_used(problem, solution, number);
-    int status = take_vectors(model, problem, solution, number, number + problem->n, err);
+    mark_used(places, solution, number);
+    int status = take_vectors(model, places, solution, number, number + places->n, err);
     free(number);
     return status;
 }

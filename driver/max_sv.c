@@ -2,9 +2,13 @@
  * of the landmarks. */
 #include "driver/max_sv.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/kernel/low_rank.h"
+#include "common/linear_algebra/cholesky.h"
+#include "methods/reduced_set.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,18 +21,18 @@ struct reduction {
     const struct family *family;
     const struct problem *problem;
     struct point point;
-    struct low_rank low; /* the factor: its rows are the features */
-    struct data data;    /* the rows with these features */
+    struct low_rank low; /* the factor at the landmarks: its rows are the features */
+    /* the points that the landmarks have moved to, dense; NULL: they have not */
+    struct data *points;
+    /* (m, m) with the m points' kernel matrix R R': R'^-1, by which their kernel values become
+     * features, and weights of features coefficients */
+    double *expansion;
+    struct data data; /* the rows with these features */
 };
 
 static bool is_vector(const struct solution *solution, size_t i) {
-    const double *row = solution->weights + i * solution->n_outputs;
-    for (size_t c = 0; c < solution->n_outputs; c++) {
-        if (row[c] != 0) {
-            return true;
-        }
-    }
-    return false;
+    size_t k = solution->n_outputs;
+    return array_largest(solution->weights + i * k, k) > 0;
 }
 
 static size_t count_vectors(const struct solution *solution, size_t n) {
@@ -63,28 +67,140 @@ static int choose_landmarks(struct reduction *reduction, const struct solution *
     return status;
 }
 
+/* The landmarks as dense rows. */
+static int copy_landmarks(struct reduction *reduction, struct error *err) {
+    const struct problem *problem = reduction->problem;
+    const struct low_rank *low = &reduction->low;
+    size_t d = problem->data->n_features;
+    reduction->points = memory_zeros(1, sizeof *reduction->points, "points", err);
+    float *value = memory_zeros(low->rank, d * sizeof *value, "points", err);
+    if (!reduction->points || !value) {
+        free(value);
+        return -1;
+    }
+    *reduction->points =
+        (struct data){.n_rows = low->rank, .n_features = (uint32_t)d, .value = value};
+    for (size_t a = 0; a < low->rank; a++) {
+        size_t row = problem->rows ? problem->rows[low->pivot[a]] : low->pivot[a];
+        struct stored_row stored = data_stored(problem->data, row);
+        for (size_t t = 0; t < stored.n; t++) {
+            value[a * d + stored_column(stored, t)] = stored.value[t];
+        }
+    }
+    return 0;
+}
+
+/* target (x's rows, k) = the scores of the full fit. */
+static int find_targets(const struct reduction *reduction, const struct solution *solution,
+                        const struct kernel_rows *x, double *target, struct error *err) {
+    const struct problem *problem = reduction->problem;
+    const struct kernel_rows *all = gram_rows(problem->gram);
+    size_t k = solution->n_outputs;
+    double *b = memory_zeros(all->data->n_rows, k * sizeof *b, "coefficients", err);
+    for (size_t i = 0; b && i < problem->n; i++) {
+        memcpy(b + (problem->rows ? problem->rows[i] : i) * k, solution->weights + i * k,
+               k * sizeof *b);
+    }
+    int status = b ? kernel_scores(x, all, b, k, target, problem->threads, err) : -1;
+    free(b);
+    return status;
+}
+
+/* Moves the points by the scores of the full fit at n rows, evenly spaced. */
+static int move_points(struct reduction *reduction, const struct solution *solution, size_t n,
+                       const struct monitor *monitor, struct error *err) {
+    const struct problem *problem = reduction->problem;
+    const struct kernel *kernel = gram_rows(problem->gram)->kernel;
+    size_t k = solution->n_outputs;
+    uint32_t *row = memory_array(n, sizeof *row, "points", err);
+    double *target = memory_array(n, k * sizeof *target, "points", err);
+    struct data some = {0};
+    struct kernel_rows x = {0};
+    for (size_t r = 0; row && r < n; r++) {
+        size_t i = (size_t)((double)r * (double)problem->n / (double)n);
+        row[r] = problem->rows ? problem->rows[i] : (uint32_t)i;
+    }
+    int status =
+        row && target && data_subset(problem->data, row, n, &some, err) == 0 &&
+                kernel_rows_create(&x, kernel, &some, err) == 0 &&
+                find_targets(reduction, solution, &x, target, err) == 0
+            ? reduced_set_move(reduction->points, &x, target, k, problem->threads, monitor, err)
+            : -1;
+    kernel_rows_free(&x);
+    data_free(&some);
+    free(target);
+    free(row);
+    return status;
+}
+
+/* Sets `expansion`, and feature (n, m) of the problem's rows. */
+static int expand(struct reduction *reduction, double *feature, struct error *err) {
+    const struct problem *problem = reduction->problem;
+    const struct kernel *kernel = gram_rows(problem->gram)->kernel;
+    size_t m = reduction->points->n_rows;
+    struct kernel_rows x = {0}, z = {0};
+    struct kernel_scratch *scratch = NULL;
+    struct data rows = {0};
+    double *R = memory_array(m + 1, m * sizeof *R, "features", err);
+    reduction->expansion = memory_zeros(m, m * sizeof(double), "features", err);
+    int status = R && reduction->expansion &&
+                         data_subset(problem->data, problem->rows, problem->n, &rows, err) == 0 &&
+                         kernel_rows_create(&x, kernel, &rows, err) == 0 &&
+                         kernel_rows_create(&z, kernel, reduction->points, err) == 0 &&
+                         kernel_scratch_create(&scratch, err) == 0 &&
+                         kernel_block_double(&z, 0, m, &z, 0, m, R, m, scratch, err) == 0
+                     ? 0
+                     : -1;
+    if (status == 0 && cholesky_regularised(R, m, R + m * m) < 0) {
+        status = error_set(err, ERROR_RUNTIME, "--max-sv: kernel values overflow");
+    }
+    if (status == 0) {
+        for (size_t a = 0; a < m; a++) {
+            reduction->expansion[a * m + a] = 1;
+        }
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)m, (int)m,
+                    1, R, (int)m, reduction->expansion, (int)m);
+        status = kernel_scores(&x, &z, reduction->expansion, m, feature, problem->threads, err);
+    }
+    kernel_scratch_free(scratch);
+    kernel_rows_free(&x);
+    kernel_rows_free(&z);
+    data_free(&rows);
+    free(R);
+    return status;
+}
+
 /* Makes the rows of the linear problem: all of the problem's rows but their features, which are
  * those of the factor. */
 static int make_rows(struct reduction *reduction, struct error *err) {
     const struct problem *problem = reduction->problem;
     const struct low_rank *low = &reduction->low;
+    size_t n = low->n, m = low->rank, stride = reduction->points ? m : low->width;
+    double *own = reduction->points ? memory_array(n, m * sizeof *own, "features", err) : NULL;
+    if (reduction->points && (!own || expand(reduction, own, err) < 0)) {
+        free(own);
+        return -1;
+    }
+    const double *feature = own ? own : low->L;
     struct data bare = data_view(problem->data, 0, problem->data->n_rows);
     bare.n_features = bare.largest = 0;
     bare.indices = (struct indices){0};
     bare.row_start = NULL;
     bare.column = NULL;
     bare.serial = NULL;
-    float *value = memory_array(low->n, low->rank * sizeof *value, "features", err);
-    if (!value || data_subset(&bare, problem->rows, low->n, &reduction->data, err) < 0) {
+    float *value = memory_array(n, m * sizeof *value, "features", err);
+    if (!value || data_subset(&bare, problem->rows, n, &reduction->data, err) < 0) {
+        free(own);
         free(value);
         return -1;
     }
-    for (size_t j = 0; j < low->n * low->rank; j++) {
-        value[j] = (float)low->L[j / low->rank * low->width + j % low->rank];
+    for (size_t j = 0; j < n * m; j++) {
+        value[j] = (float)feature[j / m * stride + j % m];
     }
+    free(own);
     free(reduction->data.value);
     reduction->data.value = value;
-    reduction->data.n_features = (uint32_t)low->rank;
+    reduction->data.n_features = (uint32_t)m;
     return 0;
 }
 
@@ -107,34 +223,77 @@ static int refit(const struct reduction *reduction, const struct monitor *monito
     return status;
 }
 
-/* Replaces the coefficients of the full fit by those of the landmarks. If no time was left for the
+/* w (m, k) = the weights of the features whose function is nearest to that of B (n, k). The rows'
+ * features are the products of their kernel functions with an orthonormal basis of the span. */
+static void project(const struct reduction *reduction, const double *B, size_t k, double *w) {
+    size_t m = reduction->low.rank;
+    memset(w, 0, m * k * sizeof *w);
+    for (size_t i = 0; i < reduction->low.n; i++) {
+        const float *feature = reduction->data.value + i * m;
+        for (size_t j = 0; j < m * k; j++) {
+            w[j] += (double)feature[j / k] * B[i * k + j % k];
+        }
+    }
+}
+
+/* Replaces the coefficients of the full fit by those of the points. If no time was left for the
  * linear problem, they are those of the projection of the full fit. */
-static void set_coefficients(const struct reduction *reduction, struct solution *linear,
+static void set_coefficients(struct reduction *reduction, struct solution *linear,
                              struct solution *solution) {
     const struct low_rank *low = &reduction->low;
-    size_t k = solution->n_outputs;
+    size_t k = solution->n_outputs, m = low->rank;
     if (linear->zero_only) {
-        low_rank_project(low, solution->weights, k, linear->weights);
+        project(reduction, solution->weights, k, linear->weights);
     } else {
         double *bias = solution->bias;
         solution->bias = linear->bias;
         linear->bias = bias;
     }
-    low_rank_coefficients(low, linear->weights, k);
     memset(solution->weights, 0, low->n * k * sizeof *solution->weights);
+    if (reduction->points) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)k, (int)m, 1,
+                    reduction->expansion, (int)m, linear->weights, (int)k, 0, solution->weights,
+                    (int)k);
+        solution->points = reduction->points;
+        reduction->points = NULL;
+        return;
+    }
+    low_rank_coefficients(low, linear->weights, k);
     for (size_t a = 0; a < low->rank; a++) {
         memcpy(solution->weights + low->pivot[a] * k, linear->weights + a * k,
                k * sizeof *solution->weights);
     }
 }
 
-/* Replaces the solution by one over at most max_rank landmarks, and certifies it. */
+/* Chooses the points. With a time limit, half of the time left is for moving them. */
+static int choose_points(struct reduction *reduction, const struct solution *solution,
+                         size_t max_rank, const struct monitor *monitor, struct error *err) {
+    const struct problem *problem = reduction->problem;
+    if (choose_landmarks(reduction, solution, max_rank, err) < 0) {
+        return -1;
+    }
+    size_t n = reduced_set_rows(gram_rows(problem->gram)->kernel, problem->n,
+                                problem->data->n_features, reduction->low.rank);
+    if (n == 0) {
+        return 0;
+    }
+    struct monitor_run run;
+    const struct monitor earlier =
+        monitor_reserve_time(&run, monitor, monitor_seconds_left(monitor) / 2);
+    bool limited = isfinite(monitor_seconds_left(monitor));
+    return copy_landmarks(reduction, err) < 0 ||
+                   move_points(reduction, solution, n, limited ? &earlier : monitor, err) < 0
+               ? -1
+               : 0;
+}
+
+/* Replaces the solution by one over at most max_rank points, and certifies it. */
 static int reduce(struct reduction *reduction, void *state, size_t max_rank,
                   const struct monitor *monitor, struct solution *solution, struct error *err) {
     const enum stop_reason full_reason = solution->reason;
     struct solution linear = {0};
-    if (choose_landmarks(reduction, solution, max_rank, err) < 0 || make_rows(reduction, err) < 0 ||
-        refit(reduction, monitor, &linear, err) < 0) {
+    if (choose_points(reduction, solution, max_rank, monitor, err) < 0 ||
+        make_rows(reduction, err) < 0 || refit(reduction, monitor, &linear, err) < 0) {
         return -1;
     }
     set_coefficients(reduction, &linear, solution);
@@ -192,6 +351,11 @@ int max_sv_solve(const struct family *family, void *state, const struct problem 
     status = status < 0 ? -1 : reduce(&reduction, state, (size_t)limit, monitor, solution, err);
     low_rank_free(&reduction.low);
     data_free(&reduction.data);
+    if (reduction.points) {
+        data_free(reduction.points);
+        free(reduction.points);
+    }
+    free(reduction.expansion);
     if (status < 0) {
         solution_free(solution);
     }

@@ -84,9 +84,10 @@ static const struct option_spec common_options[] = {
     OPTION(CHOICE, 0, "solver", "NAME", "algorithm", SINGLE, .initial = "auto"),
     OPTION(
         COUNT, 0, "max-sv", "N",
-        "a kernel model of at most N support vectors: a selection of those of the full fit, with "
-        "the coefficients that minimise the objective over them; prediction time falls in "
-        "proportion. The gap is that of the full problem, above E",
+        "a kernel model of at most N support vectors: a selection of those of the full fit, which "
+        "with rbf move to where they reproduce its scores best, with the coefficients that "
+        "minimise the objective over them; prediction time falls in proportion. The gap is that "
+        "of the full problem, above E",
         SOLVE, .low = 1, .high = UINT32_MAX, .needs = FAMILY_MAX_SV, .absent = "no limit"),
     OPTION(NUMBER, 'm', "cache", "MB",
            "memory for the kernel matrix; entries that do not fit are recomputed when needed",

@@ -98,7 +98,7 @@ int certify_create(struct certify **certify, const struct problem *problem,
         certify_free(made);
         return -1;
     }
-    made->factor = kernel_rounding(rows) + 2 * CERTIFY_UNIT;
+    made->factor = kernel_rounding(rows, rows) + 2 * CERTIFY_UNIT;
     made->factor = cluster_largest(map->cluster, made->factor);
     *certify = made;
     return 0;
@@ -328,7 +328,8 @@ static int sharpen(struct certify *certify, struct inputs *inputs, certify_look 
     bool sharper;
     double paid = certificate->rounding - inputs->family->linear_rounding -
                   0.5 * (inputs->f_shift + inputs->g_shift);
-    bool possible = certify->definite && certify->problem->gram && !certify->pair;
+    bool possible = certify->definite && certify->problem->gram && !certify->pair &&
+                    !inputs->f.function->points;
     if (!possible || certificate->gap <= inputs->family->target_gap ||
         !(paid > SHARPEN * (certificate->primal - certificate->dual))) {
         return 0;

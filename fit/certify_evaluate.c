@@ -2,9 +2,11 @@
 #include "fit/certify_private.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/kernel/linear.h"
+#include "common/kernel/rounding.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -115,10 +117,10 @@ void certify_set_rounding(const struct certify *certify, struct certify_evaluati
 
 /* Corrects |f|^2 for the bias. The scores contain the bias in place of constant^2 times the sum of
  * the coefficients, so its term in |f|^2 is bias^2 / constant^2, not bias times that sum. */
-static void correct_bias(const struct certify *certify, struct certify_evaluation *out) {
+static void correct_bias(const struct certify *certify, size_t n, struct certify_evaluation *out) {
     const struct certify_function *f = out->function;
     double square = certify->constant * certify->constant;
-    size_t n = certify->map->n, k = out->k;
+    size_t k = out->k;
     for (size_t c = 0; c < k && f->bias && square > 0; c++) {
         double sum = 0, size = 0, bias = f->bias[c];
         for (size_t i = 0; i < n; i++) {
@@ -141,12 +143,24 @@ static double score_units(const struct certify *certify, size_t used) {
     return (double)(plain ? used : gram_exact_additions(certify->problem->gram, used));
 }
 
-/* |f|^2 of coefficients with scores s, which include the constant feature. */
-static int evaluate_coefficients(const struct certify *certify, const double *s,
+/* The rows that have the coefficients of a function. */
+struct terms {
+    size_t n;
+    const double *norm_bound; /* (n) */
+    const double *s;          /* (n, k) scores there, which include the constant feature */
+    double factor;            /* error factor of a score; 0: that of the problem's rows */
+};
+
+static struct terms terms_of_rows(const struct certify *certify, const double *s) {
+    return (struct terms){.n = certify->map->n, .norm_bound = certify->norm_bound, .s = s};
+}
+
+/* |f|^2 of coefficients. */
+static int evaluate_coefficients(const struct certify *certify, struct terms terms,
                                  struct certify_evaluation *out, struct error *err) {
     const struct certify_function *f = out->function;
-    size_t n = certify->map->n, k = out->k, used = 0;
-    const double *norm_bound = certify->norm_bound;
+    size_t n = terms.n, k = out->k, used = 0;
+    const double *norm_bound = terms.norm_bound, *s = terms.s;
     out->column = memory_zeros(k, sizeof *out->column, "a certificate", err);
     if (!out->column) {
         return -1;
@@ -164,22 +178,21 @@ static int evaluate_coefficients(const struct certify *certify, const double *s,
         out->coefficient_error += own_error * norm_bound[i];
         used += any;
     }
-    correct_bias(certify, out);
+    correct_bias(certify, n, out);
     /* the error factor of pairs includes the rounding of their sums */
     double units = certify->pair ? 0 : score_units(certify, used) + 8;
-    out->factor = certify->factor + units * CERTIFY_UNIT;
+    out->factor = terms.factor > 0 ? terms.factor : certify->factor + units * CERTIFY_UNIT;
     certify_set_rounding(certify, out);
     return 0;
 }
 
-/* Adds the constant feature to kernel scores: the bias if there is one, else constant^2 times the
- * sums of the coefficients. */
+/* Adds the constant feature to kernel scores s (n, k): the bias if there is one, else constant^2
+ * times the sums of the n_terms coefficients. */
 static void add_constant(const struct certify *certify, size_t k, const struct certify_function *f,
-                         double *s) {
-    size_t n = certify->map->n;
+                         size_t n_terms, double *s, size_t n) {
     for (size_t c = 0; c < k && certify->constant > 0; c++) {
         double sum = 0;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n_terms; i++) {
             sum += f->weights[i * k + c];
         }
         double added = f->bias ? f->bias[c] : certify->constant * certify->constant * sum;
@@ -236,9 +249,9 @@ static int kernel_scores_of(const struct certify *certify, struct certify_evalua
         memcpy(of_g->s + i * k, s + (2 * i + 1) * k, k * sizeof *s);
     }
     if (status == 0) {
-        add_constant(certify, k, f, of_f->s);
+        add_constant(certify, k, f, n, of_f->s, n);
         if (other) {
-            add_constant(certify, k, g, of_g->s);
+            add_constant(certify, k, g, n, of_g->s, n);
         }
     }
     free(b);
@@ -266,9 +279,10 @@ int certify_score_bound(const struct certify *certify, size_t k, const struct ce
     size_t n = certify->map->n;
     struct certify_evaluation of_f = {.function = f, .k = k};
     double *bound = memory_array(n, sizeof *bound, "a certificate", err);
-    int status = !bound   ? -1
-                 : linear ? evaluate_norm(certify, &of_f, err)
-                          : evaluate_coefficients(certify, f->exact, &of_f, err);
+    int status = !bound ? -1
+                 : linear
+                     ? evaluate_norm(certify, &of_f, err)
+                     : evaluate_coefficients(certify, terms_of_rows(certify, f->exact), &of_f, err);
     if (status == 0 && linear) {
         bound_scores(certify, k, f, of_f.feature_max, bound);
     }
@@ -417,6 +431,58 @@ int certify_evaluate_loss(const struct certify *certify, struct certify_evaluati
     return status;
 }
 
+/* Scores and |f|^2 of coefficients of points that are no rows. */
+static int evaluate_points(const struct certify *certify, struct certify_evaluation *of,
+                           struct error *err) {
+    const struct certify_function *f = of->function;
+    const struct problem *problem = certify->problem;
+    const struct kernel_rows *x = gram_rows(problem->gram);
+    size_t n = certify->map->n, m = f->points->n_rows, all = x->data->n_rows, k = of->k;
+    struct kernel_rows z;
+    if (kernel_rows_create(&z, x->kernel, f->points, err) < 0) {
+        return -1;
+    }
+    double *norm_bound, *own, *scores;
+    const struct arrays arrays[] = {ARRAYS(m, double, &norm_bound), ARRAYS(m * k, double, &own),
+                                    ARRAYS(all * k, double, &scores)};
+    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a certificate", err);
+    of->s = memory_array(n, k * sizeof *of->s, "a certificate", err);
+    int status = block && of->s ? 0 : -1;
+    if (status == 0 && (kernel_scores(x, &z, f->weights, k, scores, problem->threads, err) < 0 ||
+                        kernel_scores(&z, &z, f->weights, k, own, problem->threads, err) < 0)) {
+        status = -1;
+    }
+    if (status == 0) {
+        kernel_norm_bounds(&z, norm_bound);
+        for (size_t a = 0; a < m; a++) {
+            norm_bound[a] = hypot(norm_bound[a], certify->constant);
+        }
+        for (size_t i = 0; i < n; i++) {
+            memcpy(of->s + i * k, scores + (problem->rows ? problem->rows[i] : i) * k,
+                   k * sizeof *scores);
+        }
+        add_constant(certify, k, f, m, of->s, n);
+        add_constant(certify, k, f, m, own, m);
+        const struct terms terms = {m, norm_bound, own,
+                                    kernel_rounding(x, &z) + ((double)m + 10) * CERTIFY_UNIT};
+        status = evaluate_coefficients(certify, terms, of, err);
+    }
+    free(block);
+    kernel_rows_free(&z);
+    return status;
+}
+
+/* Scores and |f|^2 of kernel functions. */
+static int evaluate_rows(const struct certify *certify, struct certify_evaluation *f,
+                         struct certify_evaluation *g, struct error *err) {
+    if (kernel_scores_of(certify, f, g, err) < 0 ||
+        evaluate_coefficients(certify, terms_of_rows(certify, f->s), f, err) < 0) {
+        return -1;
+    }
+    const double *s = g && g->s ? g->s : f->s;
+    return g ? evaluate_coefficients(certify, terms_of_rows(certify, s), g, err) : 0;
+}
+
 int certify_evaluate(const struct certify *certify, struct certify_evaluation *f,
                      struct certify_evaluation *g, struct error *err) {
     if (certify->map->primal) {
@@ -426,11 +492,11 @@ int certify_evaluate(const struct certify *certify, struct certify_evaluation *f
                    ? -1
                    : 0;
     }
-    return kernel_scores_of(certify, f, g, err) < 0 ||
-                   evaluate_coefficients(certify, f->s, f, err) < 0 ||
-                   (g && evaluate_coefficients(certify, g->s ? g->s : f->s, g, err) < 0)
-               ? -1
-               : 0;
+    if (f->function->points) { /* g is another function */
+        return evaluate_points(certify, f, err) < 0 || evaluate_rows(certify, g, NULL, err) < 0 ? -1
+                                                                                                : 0;
+    }
+    return evaluate_rows(certify, f, g, err);
 }
 
 /* ---- entrywise error bounds ---- */

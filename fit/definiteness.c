@@ -95,7 +95,7 @@ int definite_check(const struct kernel_rows *kernel_rows, const uint32_t *rows,
     }
     if (*definite) {
         add_factor_rounding(own, m, shift);
-        double entries = stored ? 0 : (double)m * kernel_rounding(kernel_rows);
+        double entries = stored ? 0 : (double)m * kernel_rounding(kernel_rows, kernel_rows);
         for (size_t i = 0; i < m; i++) {
             shift[i] = 2 * (shift[i] + entries * norm_bound[i] * norm_bound[i]);
         }

@@ -3,6 +3,7 @@
 #ifndef FIT_FIT_H
 #define FIT_FIT_H
 
+#include "common/data/data.h"
 #include "fit/risk.h"
 #include "fit/stop.h"
 
@@ -11,7 +12,10 @@
 
 /* A primal and a dual point. `primal` and `dual` are estimates from running sums. */
 struct fit {
-    double *weights;      /* (dimension) of the primal point */
+    double *weights; /* (dimension) of the primal point */
+    /* kernels, borrowed: dense rows whose coefficients the first weights are, instead of those of
+     * the problem's rows, if certificates are all that the fit is for; NULL: none */
+    const struct data *points;
     double *scores;       /* (n) the map's exact scores of weights; NULL: not available */
     double *dual_weights; /* (dimension) of the dual point: -A' g, its part of D is -1/2 |.|^2 */
     double dual_offset;   /* the linear part of D */

@@ -13,7 +13,10 @@
 struct solution {
     size_t n_outputs;
     double *weights; /* linear: (n_features, n_outputs); kernel: (n, n_outputs), by problem row */
-    double *bias;    /* (n_outputs) added to the scores; NULL: no bias */
+    /* kernel: dense rows, owned, whose coefficients the first rows of weights are, in place of
+     * those of the problem's rows; NULL: none */
+    struct data *points;
+    double *bias; /* (n_outputs) added to the scores; NULL: no bias */
     struct pair_coefficient
         *pairs; /* coefficients of pair features, by problem row; then weights is NULL */
     size_t n_pairs;

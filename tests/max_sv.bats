@@ -27,17 +27,17 @@ ratio() {
 }
 
 # With one landmark f = b k(x, .), and k between the two rows, the objectives have their minima at b = C (1 - k)
-# (mc: each class +-b).
+# (mc: each class +-b). Landmarks of kernels but rbf do not move.
 @test "max-sv: one landmark of two rows has the optimum of its closed form" {
     printf '%s\n' '1 1:1' '-1 1:-1' >two # k = exp(-1)
     family=top
-    train -s svm -t rbf -g .25 -c 1 -e 1e-9 --max-sv 1 two model --strict
+    train -s svm -t laplacian -g .5 -c 1 -e 1e-9 --max-sv 1 two model --strict
     near "$(header primal model)" "$(awk 'BEGIN { d = 1 - exp(-1); print 2 - d * d / 2 }')" 1e-6
     family=rank
-    train -t rbf -g .25 -c 1 -e 1e-9 --max-sv 1 two rank.model --strict
+    train -t laplacian -g .5 -c 1 -e 1e-9 --max-sv 1 two rank.model --strict
     near "$(header primal rank.model)" "$(awk 'BEGIN { d = 1 - exp(-1); print 1 - d * d / 2 }')" 1e-6
     family=mc
-    train -t rbf -g .25 -c .5 -e 1e-9 --max-sv 1 two mc.model --strict
+    train -t laplacian -g .5 -c .5 -e 1e-9 --max-sv 1 two mc.model --strict
     near "$(header primal mc.model)" "$(awk 'BEGIN { d = 1 - exp(-1); print 1 - .25 * d * d }')" 1e-6
     assert_equal "$(header max-sv mc.model)" 1
     assert_equal "$(header support-vectors train.out)" 1
@@ -127,24 +127,47 @@ ratio() {
     done
 }
 
+# matrix ROWS POWER: the rows with the values exp(-sum |x_i - x_j|^POWER) of a precomputed kernel.
+matrix() {
+    awk -v power="$2" '{ for (f = 1; f <= 3; f++) { split($(f + 2), p, ":"); x[NR, f] = p[2] } y[NR] = $1 " " $2 }
+        END { for (i = 1; i <= NR; i++) { line = y[i] " 0:" i
+            for (j = 1; j <= NR; j++) { s = 0
+                for (f = 1; f <= 3; f++) { d = x[i, f] - x[j, f]; s += (d < 0 ? -d : d) ^ power }
+                line = line " " j ":" sprintf("%.17g", exp(-s)) }
+            print line } }' "$1"
+}
+
 # bats test_tags=long
 @test "max-sv: a precomputed matrix gives the scores of the kernel" {
     some_rows 30 >rows
-    awk '{ for (f = 1; f <= 3; f++) { split($(f + 2), p, ":"); x[NR, f] = p[2] } y[NR] = $1 " " $2 }
-        END { for (i = 1; i <= NR; i++) { line = y[i] " 0:" i
-            for (j = 1; j <= NR; j++) { s = 0
-                for (f = 1; f <= 3; f++) s += (x[i, f] - x[j, f]) ^ 2
-                line = line " " j ":" sprintf("%.17g", exp(-s)) }
-            print line } }' rows >matrix
+    matrix rows 1 >values
     for family in top rank mc; do
         what=$([ $family = mc ] && echo --scores || true)
-        train -t rbf -g 1 -c 10 -e 1e-6 --max-sv 8 rows model --force
+        train -t laplacian -g 1 -c 10 -e 1e-6 --max-sv 8 rows model --force
         predict $what rows model >scores
-        train -t precomputed -c 10 -e 1e-6 --max-sv 8 matrix matrix.model --force
+        train -t precomputed -c 10 -e 1e-6 --max-sv 8 values matrix.model --force
         within "$(header support-vectors train.out)" 1 8
-        predict $what matrix matrix.model >of_matrix
+        predict $what values matrix.model >of_matrix
         agree <(awk '{ print $NF }' scores) <(awk '{ print $NF }' of_matrix) 1e-3
     done
+}
+
+@test "max-sv: with the rbf kernel points that are no rows lose less than rows" {
+    some_rows 200 >rows
+    matrix rows 2 >values
+    for family in top rank mc; do
+        train -t precomputed -c 10 -e 1e-6 --max-sv 6 values landmarks --force
+        train -t rbf -g 1 -c 10 -e 1e-6 --max-sv 6 rows model --force # svm-check verifies it
+        within "$(header support-vectors train.out)" 6 6
+        within "$(header primal model)" "$(header full-primal train.out)" \
+            "$(awk -v x="$(header primal landmarks)" 'BEGIN { print .7 * x }')"
+    done
+    family=top
+    train -s svm -B 1 -t rbf -g 1 -c 10 --max-sv 6 rows model --force
+    within "$(ratio)" 1 1.5
+    family=mc
+    train -B 1 -t rbf -g 1 -c 10 --max-sv 6 rows model --force
+    within "$(ratio)" 1 1.5
 }
 
 @test "max-sv: cross-validation and sweeps measure the smaller models" {

@@ -27,6 +27,10 @@ load helper
     unit common/kernel/low_rank
 }
 
+@test "reduced sets: points move to those whose function they reproduce, for any number of threads" {
+    unit methods/reduced_set
+}
+
 @test "landmarks: features of a kernel matrix and its remaining diagonal, exact along columns that are added; their functions" {
     unit common/kernel/landmarks
 }

@@ -252,11 +252,6 @@ double low_rank_remaining_trace(const struct low_rank *low) {
     return total_trace > 0 ? remaining / total_trace : 0;
 }
 
-void low_rank_project(const struct low_rank *low, const double *B, size_t k, double *w) {
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)low->rank, (int)k, (int)low->n, 1,
-                low->L, (int)low->width, B, (int)k, 0, w, (int)k);
-}
-
 void low_rank_coefficients(const struct low_rank *low, double *w, size_t k) {
     for (size_t a = low->rank; a-- > 0;) {
         const double *row = low->L + low->pivot[a] * low->width;

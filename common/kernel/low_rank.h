@@ -62,9 +62,7 @@ void low_rank_free(struct low_rank *low);
 double low_rank_remaining_trace(const struct low_rank *low);
 
 /* The functions in the span of the pivots, f = sum_a b_a k(x_pivot[a], .), are those with scores
- * L w and |f|^2 = w'w. Of k functions: w (rank, k) = the orthogonal projection of
- * sum_i B_i k(x_i, .), B (n, k); and b (rank, k) from w, in place. */
-void low_rank_project(const struct low_rank *low, const double *B, size_t k, double *w);
+ * L w and |f|^2 = w'w. Of k functions: b (rank, k) from w, in place. */
 void low_rank_coefficients(const struct low_rank *low, double *w, size_t k);
 
 /* Adds a constant, 0 or more, to all entries of the matrix, as one more column. At most once. */

@@ -1,6 +1,7 @@
 /* Rounding-error bounds of kernel values, by the definitions of the kernels. */
 #include "common/kernel/rounding.h"
 
+#include "common/base/sizes.h"
 #include "common/kernel/table.h"
 
 #include <float.h>
@@ -31,9 +32,10 @@ static double largest_norm(const struct kernel_rows *rows) {
  * that sum (or twice that, by rounding) the distance is summed from differences. The derivative of
  * 1 / (1 + gamma d) with respect to gamma d is at most that of the exponential, where that is
  * largest, and at most 1 / (4 gamma d): the same bound holds, with three more roundings. */
-double kernel_rounding(const struct kernel_rows *rows) {
-    const struct kernel *kernel = rows->kernel;
-    double terms = (double)data_longest_row(rows->data), cancelled = 0;
+double kernel_rounding(const struct kernel_rows *x, const struct kernel_rows *z) {
+    const struct kernel *kernel = x->kernel;
+    double terms = (double)larger(data_longest_row(x->data), data_longest_row(z->data));
+    double cancelled = 0;
     switch (kernel->type) {
     case KERNEL_LINEAR:
         return (terms + 2) * UNIT;
@@ -42,7 +44,8 @@ double kernel_rounding(const struct kernel_rows *rows) {
     case KERNEL_RBF:
     case KERNEL_LAPLACIAN:
     case KERNEL_RATIONAL:
-        cancelled = fmin(2 * fabs(kernel->gamma) * largest_norm(rows), 2 / KERNEL_NEAR / 2.718);
+        cancelled = fmin(2 * fabs(kernel->gamma) * fmax(largest_norm(x), largest_norm(z)),
+                         2 / KERNEL_NEAR / 2.718);
         return (8 + (2 * terms + 4) * fmax(cancelled, 1)) * UNIT;
     case KERNEL_SIGMOID:
         return (terms + 8) * UNIT;

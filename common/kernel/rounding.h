@@ -14,11 +14,11 @@
 void kernel_norm_bounds(const struct kernel_rows *rows, double *norm_bound);
 
 /* The factor f such that values of kernel_block_double and kernel_scores are within f b_i b_j of
- * k(x_i, x_j), b the norm bounds. The float values of the features are taken as exact; the norms of
- * the linear kernel are not used. Source: the standard model of rounding (Higham, "Accuracy and
- * stability of numerical algorithms", 2002, sections 2 and 3), with |x'z| <= |x| |z|, x'z <= (|x|^2
- * + |z|^2) / 2 and exp(-v) v <= 1/e. */
-double kernel_rounding(const struct kernel_rows *rows);
+ * k(x_i, z_j), b the norm bounds, and of the values of each of the two with itself. The float
+ * values of the features are taken as exact; the norms of the linear kernel are not used. Source:
+ * the standard model of rounding (Higham, "Accuracy and stability of numerical algorithms", 2002,
+ * sections 2 and 3), with |x'z| <= |x| |z|, x'z <= (|x|^2 + |z|^2) / 2 and exp(-v) v <= 1/e. */
+double kernel_rounding(const struct kernel_rows *x, const struct kernel_rows *z);
 
 /* Bounds for each entry, which may be far smaller: for values near 0, and for equal rows. */
 struct kernel_rounding {

@@ -180,7 +180,7 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
         return -1;
     }
     struct certify_function f = {
-        .weights = fit->weights, .bias = fit->bias, .exact = dual->exact[0]};
+        .weights = fit->weights, .points = fit->points, .bias = fit->bias, .exact = dual->exact[0]};
     struct certify_function g = {.weights = dual->weights ? dual->weights : fit->weights,
                                  .bias = dual->weights ? dual->bias : fit->bias};
     g.error = error;

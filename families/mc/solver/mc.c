@@ -202,7 +202,8 @@ static int certify_last(struct mc *mc, const struct mc_parameters *parameters, d
 int mc_replace(struct mc *mc, const struct mc_parameters *parameters, struct solution *solution,
                struct error *err) {
     size_t k = solution->n_outputs;
-    struct mc_fit fit = {.weights = solution->weights, .bias = solution->bias};
+    struct mc_fit fit = {
+        .weights = solution->weights, .points = solution->points, .bias = solution->bias};
     double *U = memory_array(mc->task.n, k * sizeof *U, "coefficients", err);
     double *work = memory_zeros(2 * k, sizeof *work, "coefficients", err);
     int status = U && work ? certify_last(mc, parameters, U, work, &fit, err) : -1;

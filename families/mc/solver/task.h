@@ -37,7 +37,9 @@ struct mc_goal {
 /* A primal and a dual point with their certified bounds. */
 struct mc_fit {
     double *weights; /* linear: (n_features, k); kernel: (n, k) */
-    double *bias;    /* (k) contribution of the constant feature to the scores; NULL: none */
+    /* kernel, borrowed: dense rows whose coefficients the first of weights are; NULL: none */
+    const struct data *points;
+    double *bias; /* (k) contribution of the constant feature to the scores; NULL: none */
     struct certificate certificate;
     struct mc_alpha alpha; /* the dual point, if the task stores it */
     uint64_t iterations;

@@ -248,7 +248,7 @@ int rank_certify(struct rank_certifier *certifier, enum rank_loss kind, double c
     struct dual dual = {.error = NULL, .slack = NULL};
     int status = loss.g ? make_dual(certifier, kind, cost, fit, &dual, err) : -1;
     if (status == 0) {
-        const struct certify_function f = {.weights = fit->weights};
+        const struct certify_function f = {.weights = fit->weights, .points = fit->points};
         const struct certify_family family = {.context = &loss,
                                               .loss = evaluate_loss,
                                               .linear = dual.linear,

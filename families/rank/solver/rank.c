@@ -297,9 +297,11 @@ int rank_replace(struct rank *rank, const struct rank_parameters *parameters,
                  struct solution *solution, struct error *err) {
     struct certificate certificate;
     rank->dual.weights = solution->weights;
+    rank->dual.points = solution->points;
     int status = rank_certify(&rank->certifier, parameters->loss, parameters->cost,
                               parameters->epsilon, &rank->dual, &certificate, err);
     rank->dual.weights = NULL;
+    rank->dual.points = NULL;
     if (status < 0) {
         return -1;
     }

@@ -79,9 +79,10 @@ static bool sum_duplicates(const struct top_certifier *certifier, double *b) {
 struct loss {
     struct top_risk *risk;
     double cost;
-    double epsilon;         /* the target gap */
-    struct top_level level; /* of the last evaluation */
-    double slack;           /* largest possible error of a margin in the last evaluation */
+    double epsilon;            /* the target gap */
+    const struct data *points; /* of the weights (struct fit) */
+    struct top_level level;    /* of the last evaluation */
+    double slack;              /* largest possible error of a margin in the last evaluation */
     /* largest slack of all evaluations; with double scores it is about the effect of rounding
      * the weights */
     double max_slack;
@@ -296,8 +297,10 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
                        struct certificate *certificate, struct error *err) {
     const double dual_bias = bias_of(certifier, dual->weights);
     const bool constant = certifier->constant > 0;
-    const struct certify_function f = {
-        .weights = weights, .bias = constant ? &bias : NULL, .exact = scores};
+    const struct certify_function f = {.weights = weights,
+                                       .points = loss->points,
+                                       .bias = constant ? &bias : NULL,
+                                       .exact = scores};
     const struct certify_function g = {.weights = dual->weights,
                                        .error = dual->error,
                                        .bias = constant ? &dual_bias : NULL,
@@ -439,11 +442,12 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
                 double epsilon, struct fit *fit, struct certificate *certificate,
                 struct top_level *level, struct error *err) {
     double *s = memory_array(risk->n, sizeof *s, "a certificate", err);
-    struct loss loss = {.risk = risk, .cost = cost, .epsilon = epsilon, .s = s};
+    struct loss loss = {
+        .risk = risk, .cost = cost, .epsilon = epsilon, .points = fit->points, .s = s};
     struct top_dual_function dual = {.b = NULL};
     int status = s ? 0 : -1;
     if (status == 0) {
-        if (sum_duplicates(certifier, fit->weights)) {
+        if (!fit->points && sum_duplicates(certifier, fit->weights)) {
             forget_scores(fit);
         }
         top_dual_repair(risk, cost, fit->alpha, fit->beta);
@@ -461,7 +465,7 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
             status =
                 improve_bias(certifier, &loss, &dual, zero_primal, fit, certificate, level, err);
         }
-        if (status == 0 && certificate->certified && certificate->gap > epsilon) {
+        if (status == 0 && certificate->certified && certificate->gap > epsilon && !fit->points) {
             status = rescale(certifier, &loss, &dual, zero_primal, fit, certificate, level, err);
         }
     }

@@ -539,6 +539,7 @@ int top_solve(struct top *top, const struct top_parameters *parameters,
 int top_replace(struct top *top, const struct top_parameters *parameters, struct solution *solution,
                 struct error *err) {
     struct best best = {.fit = {.weights = solution->weights,
+                                .points = solution->points,
                                 .alpha = top->alpha,
                                 .beta = top->beta,
                                 .bias = solution->bias ? solution->bias[0] : 0,

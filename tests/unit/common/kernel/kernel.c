@@ -71,7 +71,7 @@ static void compare(const struct data *a, const struct data *b, const struct ker
     struct kernel_rounding rounding;
     bool by_entry = a == b;
     kernel_rounding_open(&rounding, &x, 0);
-    double bound = 2 * fmax(kernel_rounding(&x), kernel_rounding(other));
+    double bound = 2 * kernel_rounding(&x, other);
     kernel_norm_bounds(&x, x_norm_bound);
     kernel_norm_bounds(other, z_norm_bound);
     size_t k = a->n_features < b->n_features ? a->n_features : b->n_features;

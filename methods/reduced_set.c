@@ -1,0 +1,339 @@
+/* Least squares over the points of a kernel model, by variable projection and L-BFGS. */
+#include "methods/reduced_set.h"
+
+#include "common/base/array.h"
+#include "common/base/arrays.h"
+#include "common/base/memory.h"
+#include "common/base/sizes.h"
+#include "common/linear_algebra/cholesky.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_POINTS = 2048,
+    MAX_VALUES = 1 << 24, /* of dense rows, and of their kernel values */
+    MIN_ROWS = 4,         /* for each point, or all */
+    MAX_STEPS = 100,
+    PAIRS = 10, /* steps that L-BFGS remembers */
+    PARTS = 8,  /* of the rows; their sums are added in order */
+    HALVINGS = 30
+};
+
+/* Multiplications of a step: it then takes about a second. */
+static const double STEP_WORK = 2e10;
+/* On the squared coefficients: kernel values are at most 1. */
+static const double RIDGE = 1e-3;
+/* The first step moves a value by at most this part of the kernel's width. */
+static const double FIRST_STEP = 0.1;
+/* A step must lower the objective by this part of its slope (Armijo). */
+static const double SUFFICIENT_DECREASE = 1e-4;
+/* The search ends when PAIRS steps have lowered the objective by less than this part. */
+static const double MIN_DECREASE = 1e-3;
+
+struct search {
+    struct threads *threads;
+    struct kernel_rows x, z; /* rows, points */
+    size_t n, m, d, k;
+    const float *target; /* (n, k) */
+    float *K, *M;        /* (n, m) kernel values; these times residuals times coefficients */
+    float *R;            /* (n, k) residuals */
+    float *G, *P;        /* (PARTS, m, m) K'K and (PARTS, m, k) K'target of parts of the rows */
+    float *Q, *sum;      /* (PARTS, m, d) M'X and (PARTS, m) columns' sums of M */
+    float *b;            /* (m, k) coefficients */
+    double *A, *B;       /* (m, m), (m, k) normal equations */
+    double value[PARTS];
+    struct kernel_scratch **scratch; /* (workers) */
+    struct error *error;             /* (workers) */
+};
+
+size_t reduced_set_rows(const struct kernel *kernel, size_t n, size_t d, size_t m) {
+    double work = STEP_WORK / ((double)m * (double)(2 * d + m));
+    double rows = fmin((double)n, fmin(work, (double)MAX_VALUES / (double)larger(d, m)));
+    bool applies = kernel->type == KERNEL_RBF && m <= MAX_POINTS && d > 0;
+    return applies && rows >= fmin((double)n, MIN_ROWS * (double)m) ? (size_t)rows : 0;
+}
+
+/* ---- the objective ---- */
+
+static size_t part_start(const struct search *search, size_t part) {
+    return search->n * part / PARTS;
+}
+
+/* Task: kernel values of a part of the rows, and its part of the normal equations. */
+static void multiply_part(void *argument, size_t part, size_t worker) {
+    struct search *search = argument;
+    size_t first = part_start(search, part), n = part_start(search, part + 1) - first;
+    size_t m = search->m, k = search->k;
+    float *K = search->K + first * m;
+    if (kernel_block_float(&search->x, first, n, &search->z, 0, m, K, m, search->scratch[worker],
+                           &search->error[worker]) < 0) {
+        return;
+    }
+    cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)n, 1, K, (int)m, 0,
+                search->G + part * m * m, (int)m);
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)k, (int)n, 1, K, (int)m,
+                search->target + first * k, (int)k, 0, search->P + part * m * k, (int)k);
+}
+
+/* b = the best coefficients. -1 if rounding leaves no factor. */
+static int solve_coefficients(struct search *search) {
+    size_t m = search->m, k = search->k;
+    for (size_t j = 0; j < m * m; j++) {
+        search->A[j] = j % (m + 1) == 0 ? RIDGE : 0;
+        for (size_t part = 0; part < PARTS; part++) {
+            search->A[j] += (double)search->G[part * m * m + j];
+        }
+    }
+    for (size_t j = 0; j < m * k; j++) {
+        search->B[j] = 0;
+        for (size_t part = 0; part < PARTS; part++) {
+            search->B[j] += (double)search->P[part * m * k + j];
+        }
+    }
+    if (cholesky_factor_blocks(search->A, m, search->threads) < 0) {
+        return -1;
+    }
+    cholesky_solve_columns(search->A, m, search->B, k, search->threads);
+    for (size_t j = 0; j < m * k; j++) {
+        search->b[j] = (float)search->B[j];
+    }
+    return 0;
+}
+
+/* Task: a part's residuals, their squares, and its part of the gradient. */
+static void differentiate_part(void *argument, size_t part, size_t worker) {
+    struct search *search = argument;
+    size_t first = part_start(search, part), n = part_start(search, part + 1) - first;
+    size_t m = search->m, k = search->k, d = search->d;
+    float *K = search->K + first * m, *M = search->M + first * m, *R = search->R + first * k;
+    float *sum = search->sum + part * m;
+    double value = 0;
+    (void)worker;
+    memcpy(R, search->target + first * k, n * k * sizeof *R);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)k, (int)m, 1, K, (int)m,
+                search->b, (int)k, -1, R, (int)k);
+    for (size_t j = 0; j < n * k; j++) {
+        value += 0.5 * (double)R[j] * (double)R[j];
+    }
+    search->value[part] = value;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)m, (int)k, 1, R, (int)k,
+                search->b, (int)k, 0, M, (int)m);
+    memset(sum, 0, m * sizeof *sum);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t a = 0; a < m; a++) {
+            M[i * m + a] *= K[i * m + a];
+            sum[a] += M[i * m + a];
+        }
+    }
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)d, (int)n, 1, M, (int)m,
+                search->x.data->value + first * d, (int)d, 0, search->Q + part * m * d, (int)d);
+}
+
+/* *value and gradient (m, d) of the objective at the points `at` (m, d), which become those of the
+ * search. *value is INFINITY if rounding leaves no coefficients. */
+static int evaluate(struct search *search, const double *at, double *value, double *gradient,
+                    struct error *err) {
+    size_t size = search->m * search->d;
+    float *z = search->z.data->value;
+    const struct data *points = search->z.data;
+    for (size_t j = 0; j < size; j++) {
+        z[j] = (float)at[j];
+    }
+    kernel_squares(points, search->z.norm);
+    threads_run(search->threads, PARTS, multiply_part, search);
+    if (error_first(search->error, threads_count(search->threads), err) < 0) {
+        return -1;
+    }
+    *value = INFINITY;
+    if (solve_coefficients(search) < 0) {
+        return 0;
+    }
+    threads_run(search->threads, PARTS, differentiate_part, search);
+    *value = 0.5 * RIDGE * array_dot(search->B, search->B, search->m * search->k);
+    for (size_t part = 0; part < PARTS; part++) {
+        *value += search->value[part];
+    }
+    double slope = 2 * search->x.kernel->gamma;
+    for (size_t j = 0; j < size; j++) {
+        double product = 0, sum = 0;
+        for (size_t part = 0; part < PARTS; part++) {
+            product += (double)search->Q[part * size + j];
+            sum += (double)search->sum[part * search->m + j / search->d];
+        }
+        gradient[j] = slope * (product - sum * (double)z[j]);
+    }
+    return 0;
+}
+
+/* ---- L-BFGS ---- */
+
+/* The last steps and changes of the gradient, and the reciprocals of their products. */
+struct memory {
+    size_t size, n;        /* variables; pairs so far */
+    double *step, *change; /* (PAIRS, size) */
+    double reciprocal[PAIRS];
+};
+
+/* direction = minus the inverse Hessian times gradient, by the two-loop recursion. */
+static void find_direction(const struct memory *memory, const double *gradient, double *direction) {
+    size_t size = memory->size, stored = smaller(memory->n, PAIRS);
+    double factor[PAIRS];
+    for (size_t j = 0; j < size; j++) {
+        direction[j] = -gradient[j];
+    }
+    for (size_t t = memory->n; t-- > memory->n - stored;) {
+        size_t p = t % PAIRS;
+        factor[p] = memory->reciprocal[p] * array_dot(memory->step + p * size, direction, size);
+        array_add(direction, -factor[p], memory->change + p * size, size);
+    }
+    size_t last = (memory->n + PAIRS - 1) % PAIRS;
+    const double *y = memory->change + last * size;
+    double scale = stored > 0 ? 1 / (memory->reciprocal[last] * array_dot(y, y, size)) : 1;
+    for (size_t j = 0; j < size; j++) {
+        direction[j] *= scale;
+    }
+    for (size_t t = memory->n - stored; t < memory->n; t++) {
+        size_t p = t % PAIRS;
+        double back = memory->reciprocal[p] * array_dot(memory->change + p * size, direction, size);
+        array_add(direction, factor[p] - back, memory->step + p * size, size);
+    }
+}
+
+/* Stores the step from `at` to `next`, unless the curvature along it is not positive. */
+static void remember(struct memory *memory, const double *at, const double *next,
+                     const double *gradient, const double *next_gradient) {
+    size_t p = memory->n % PAIRS, size = memory->size;
+    double *step = memory->step + p * size, *change = memory->change + p * size;
+    for (size_t j = 0; j < size; j++) {
+        step[j] = next[j] - at[j];
+        change[j] = next_gradient[j] - gradient[j];
+    }
+    double product = array_dot(step, change, size);
+    if (product > 1e-10 * array_dot(change, change, size)) {
+        memory->reciprocal[p] = 1 / product;
+        memory->n++;
+    }
+}
+
+/* Moves the points from `at`; the other arrays (size) are work. */
+static int descend(struct search *search, struct memory *memory, double *at, double *next,
+                   double *gradient, double *next_gradient, double *direction,
+                   const struct monitor *monitor, struct error *err) {
+    size_t size = memory->size;
+    double value, next_value, before = INFINITY;
+    if (evaluate(search, at, &value, gradient, err) < 0) {
+        return -1;
+    }
+    for (size_t step = 0; step < MAX_STEPS && !monitor_past_deadline(monitor); step++) {
+        if (step % PAIRS == 0) {
+            if (!(value < (1 - MIN_DECREASE) * before)) {
+                break;
+            }
+            before = value;
+        }
+        find_direction(memory, gradient, direction);
+        double slope = array_dot(gradient, direction, size), length = 1;
+        if (memory->n == 0) {
+            double width = 1 / sqrt(2 * search->x.kernel->gamma);
+            length = FIRST_STEP * width / array_largest(gradient, size);
+        }
+        int halvings = 0;
+        do {
+            for (size_t j = 0; j < size; j++) {
+                next[j] = at[j] + length * direction[j];
+            }
+            if (evaluate(search, next, &next_value, next_gradient, err) < 0) {
+                return -1;
+            }
+            length /= 2;
+        } while (!(next_value <= value + 2 * length * SUFFICIENT_DECREASE * slope) &&
+                 ++halvings < HALVINGS);
+        if (halvings == HALVINGS) {
+            break;
+        }
+        remember(memory, at, next, gradient, next_gradient);
+        memcpy(at, next, size * sizeof *at);
+        memcpy(gradient, next_gradient, size * sizeof *gradient);
+        value = next_value;
+    }
+    return 0;
+}
+
+static int search_points(struct search *search, struct data *points, const struct monitor *monitor,
+                         struct error *err) {
+    size_t size = search->m * search->d;
+    struct memory memory = {.size = size};
+    double *at, *next, *gradient, *next_gradient, *direction;
+    const struct arrays arrays[] = {
+        ARRAYS(size, double, &at, &next, &gradient, &next_gradient, &direction),
+        ARRAYS(PAIRS * size, double, &memory.step, &memory.change)};
+    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "points", err);
+    if (!block) {
+        return -1;
+    }
+    for (size_t j = 0; j < size; j++) {
+        at[j] = (double)points->value[j];
+    }
+    int status =
+        descend(search, &memory, at, next, gradient, next_gradient, direction, monitor, err);
+    for (size_t j = 0; j < size; j++) {
+        points->value[j] = (float)at[j];
+    }
+    free(block);
+    return status;
+}
+
+int reduced_set_move(struct data *points, const struct kernel_rows *x, const double *target,
+                     size_t k, struct threads *threads, const struct monitor *monitor,
+                     struct error *err) {
+    size_t n = x->data->n_rows, m = points->n_rows, d = points->n_features;
+    size_t workers = threads_count(threads);
+    struct search search = {.threads = threads, .n = n, .m = m, .d = d, .k = k};
+    float *value, *goal;
+    const struct arrays arrays[] = {ARRAYS(n * d, float, &value),
+                                    ARRAYS(n * k, float, &goal, &search.R),
+                                    ARRAYS(n * m, float, &search.K, &search.M),
+                                    ARRAYS(PARTS * m * m, float, &search.G),
+                                    ARRAYS(PARTS * m * k, float, &search.P),
+                                    ARRAYS(PARTS * m * d, float, &search.Q),
+                                    ARRAYS(PARTS * m, float, &search.sum),
+                                    ARRAYS(m * k, float, &search.b),
+                                    ARRAYS(m * m, double, &search.A),
+                                    ARRAYS(m * k, double, &search.B)};
+    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "points", err);
+    search.scratch = memory_zeros(workers, sizeof(struct kernel_scratch *), "points", err);
+    search.error = memory_zeros(workers, sizeof *search.error, "points", err);
+    int status = block && search.scratch && search.error ? 0 : -1;
+    for (size_t w = 0; status == 0 && w < workers; w++) {
+        status = kernel_scratch_create(&search.scratch[w], err);
+    }
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        struct stored_row stored = data_stored(x->data, i);
+        for (size_t t = 0; t < stored.n; t++) {
+            value[i * d + stored_column(stored, t)] = stored.value[t];
+        }
+    }
+    for (size_t j = 0; status == 0 && j < n * k; j++) {
+        goal[j] = (float)target[j];
+    }
+    if (status == 0) {
+        const struct data dense = {.n_rows = n, .n_features = (uint32_t)d, .value = value};
+        search.target = goal;
+        status = kernel_rows_create(&search.x, x->kernel, &dense, err) < 0 ||
+                         kernel_rows_create(&search.z, x->kernel, points, err) < 0
+                     ? -1
+                     : search_points(&search, points, monitor, err);
+    }
+    kernel_rows_free(&search.x);
+    kernel_rows_free(&search.z);
+    for (size_t w = 0; search.scratch && w < workers; w++) {
+        kernel_scratch_free(search.scratch[w]);
+    }
+    free(search.scratch);
+    free(search.error);
+    free(block);
+    return status;
+}
