@@ -6,6 +6,7 @@
 
 #include "common/base/memory.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@ static _Thread_local __attribute__((unused)) struct error err;
 /* FAIL(format, ...): the test has failed, for this reason.
  * CHECK(condition, format, ...): it has unless the condition holds; the format says what was found.
  * CHECK_TRUE(condition): the same, where the condition says all.
+ * CHECK_CLOSE(found, expected, off, format, ...): it has unless the two numbers differ by at most
+ * `off`; the format names them. CHECK_NEAR: by at most this part of the expected one.
  * MUST(call): it has unless the call returns 0; what it said is in err. */
 #define FAIL(...) check_failed(__FILE__, __LINE__, "", __VA_ARGS__)
 #define CHECK(condition, ...)                                                                      \
@@ -25,6 +28,14 @@ static _Thread_local __attribute__((unused)) struct error err;
         }                                                                                          \
     } while (0)
 #define CHECK_TRUE(condition) CHECK(condition, "does not hold")
+#define CHECK_CLOSE(found, expected, off, ...)                                                     \
+    do {                                                                                           \
+        if (!(fabs((found) - (expected)) <= (off))) {                                              \
+            check_failed(__FILE__, __LINE__, check_apart(found, expected), __VA_ARGS__);           \
+        }                                                                                          \
+    } while (0)
+#define CHECK_NEAR(found, expected, part, ...)                                                     \
+    CHECK_CLOSE(found, expected, fabs(expected) * (part), __VA_ARGS__)
 #define MUST(call) CHECK((call) == 0, "%s", err.text)
 
 /* The step of a loop over many alike: 1, or the given one where DUALSVM_QUICK asks for less, as
@@ -42,6 +53,13 @@ check_failed(const char *file, int line, const char *condition, const char *form
     va_end(values);
     printf("\n");
     exit(1);
+}
+
+/* What is said of two numbers that differ. */
+static inline const char *check_apart(double found, double expected) {
+    static _Thread_local char text[64];
+    snprintf(text, sizeof text, "%.17g, not %.17g: ", found, expected);
+    return text;
 }
 
 /* n zeros of `size` bytes each that live until the program ends: no test frees them. */

@@ -6,7 +6,6 @@
 #include "common/data/data.h"
 #include "tests/unit/check.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -20,6 +19,12 @@ static inline void *sample_array(size_t n, size_t size) {
     void *block = calloc(n ? n : 1, size);
     CHECK(block, "out of memory");
     return block;
+}
+
+static inline struct random sample_random(uint64_t seed, uint64_t stream) {
+    struct random random;
+    random_start(&random, seed, stream);
+    return random;
 }
 
 static inline float sample_value(struct random *random, enum sample_values values) {
@@ -51,8 +56,7 @@ static inline struct data sample_data(size_t n, uint32_t width, double density,
                                       enum sample_values values, bool sparse, bool odd,
                                       uint64_t seed) {
     struct data data = {.n_rows = n, .n_features = width, .labels = DATA_NUMBER};
-    struct random random;
-    random_start(&random, seed, 0);
+    struct random random = sample_random(seed, 0);
     size_t room = 1024, at = 0;
     data.row_start = sample_array(n + 1, sizeof *data.row_start);
     data.column = sample_array(room, sizeof *data.column);

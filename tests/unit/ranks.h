@@ -7,7 +7,6 @@
 #include "common/distributed/cluster.h"
 #include "tests/unit/check.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <string.h>
 

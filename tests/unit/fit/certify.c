@@ -11,8 +11,8 @@ enum { N = 14, D = 5, MAX_K = 3, BLOCK = 4 };
 /* The loss is evaluated with a priori bounds, with entrywise bounds, and in double-double. */
 enum { EVALUATIONS = 3 };
 
-static const double reference_error =
-    N * 64 * (double)LDBL_EPSILON; /* error of the reference sums */
+/* The error of the reference sums. */
+static const double reference_error = N * 64 * (double)LDBL_EPSILON;
 
 /* A problem, two functions on it, and the expected values. */
 struct scene {
@@ -196,8 +196,8 @@ static int loss(void *context, size_t first, size_t n, const double *s, const do
             *value += fabs(s[i * scene->k + c]);
         }
         double expected = scene->off[scene->evaluations - 1][first + i];
-        CHECK(near(error[i], expected, 1e-7), "evaluation %zu, row %zu: error %g, not %g",
-              scene->evaluations, first + i, error[i], expected);
+        CHECK_NEAR(error[i], expected, 1e-7, "evaluation %zu, row %zu: error", scene->evaluations,
+                   first + i);
     }
     for (size_t i = 0; i < n; i++) {
         *rounding += 3 * error[i];
@@ -318,37 +318,34 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
                                        .error = scene->error,
                                        .norm_error = norm_error,
                                        .exact = given && !same && scene->block ? exact_g : NULL};
-    const struct certify_family family = {.context = scene,
-                                          .block = scene->block,
-                                          .loss = loss,
-                                          .linear = linear,
-                                          .linear_rounding = 7e-15,
-                                          .zero_primal = 1e6,
-                                          .target_gap = INFINITY};
+    struct certify_family family = {.context = scene, .loss = loss, .linear = linear};
+    family.block = scene->block;
+    family.linear_rounding = 7e-15;
+    family.zero_primal = 1e6;
+    family.target_gap = INFINITY;
     struct certificate found;
     expect(scene, 0, &reference_f, NULL);
     MUST(certify_bounds(scene->certify, scene->k, &f, &g, &family, &found, &err));
     CHECK(scene->next == N && scene->evaluations == 1, "%zu rows, %zu evaluations", scene->next,
           scene->evaluations);
     double value = scene->returned[0];
-    CHECK(near(found.primal,
-               .5 * (reference_f.norm + reference_f.rounding) + value + scene->returned[1], 1e-12),
-          "primal %g", found.primal);
-    CHECK(fabs(found.dual - fmax(0, linear - .5 * (reference_g.norm + reference_g.rounding))) <=
-              1e-12 * (linear + reference_g.rounding),
-          "dual %g", found.dual);
+    CHECK_NEAR(found.primal,
+               .5 * (reference_f.norm + reference_f.rounding) + value + scene->returned[1], 1e-12,
+               "primal");
+    CHECK_CLOSE(found.dual, fmax(0, linear - .5 * (reference_g.norm + reference_g.rounding)),
+                1e-12 * (linear + reference_g.rounding), "dual");
     double paid = scene->returned[1] + 7e-15 + .5 * (reference_f.rounding + reference_g.rounding);
-    CHECK(near(found.rounding, paid, 1e-9), "paid %.12g, not %.12g", found.rounding, paid);
-    CHECK(near(found.norm, sqrt(reference_f.norm), 1e-12), "norm %g", found.norm);
+    CHECK_NEAR(found.rounding, paid, 1e-9, "paid");
+    CHECK_NEAR(found.norm, sqrt(reference_f.norm), 1e-12, "norm");
     CHECK(found.certified && !found.constant_scores && !found.zero_is_better &&
               found.zero_primal == 1e6,
           "flags");
-    CHECK(near(found.gap, (found.primal - found.dual) / found.primal, 1e-12), "gap %g", found.gap);
+    CHECK_NEAR(found.gap, (found.primal - found.dual) / found.primal, 1e-12, "gap");
     for (size_t i = 0; i < N; i++) {
         most = fmax(most, scene->off[0][i]);
         largest = fmax(largest, kernel ? 0 : reference_reach(scene, 0, i));
     }
-    CHECK(near(found.score_error, most, 1e-9), "slack %g, not %g", found.score_error, most);
+    CHECK_NEAR(found.score_error, most, 1e-9, "slack");
     struct certify_function scored = f;
     scored.exact = exact_f;
     scored.error = scene->error;
@@ -362,7 +359,7 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
         largest = fmax(largest, fabs(exact_f[i]) + scene->norm_bound[i / scene->k] * error);
     }
     MUST(certify_score_bound(scene->certify, scene->k, &scored, &score, &err));
-    CHECK(near(score, largest, 1e-12), "largest score %g, not %g", score, largest);
+    CHECK_NEAR(score, largest, 1e-12, "largest score");
     /* With entrywise errors, which are smaller, then with hardly any. The linear part is such that
      * the gap is due to rounding only. */
     struct certify_family sharper = family;
@@ -386,11 +383,10 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
               (!kernel || sharp.primal < found.primal),
           "bounds are not sharper: %zu evaluations", scene->evaluations);
     paid = scene->returned[1] + 7e-15 + .5 * (reference_f.rounding + reference_g.rounding);
-    CHECK(near(sharp.rounding, paid, 1e-7), "paid %.12g, not %.12g", sharp.rounding, paid);
+    CHECK_NEAR(sharp.rounding, paid, 1e-7, "paid");
     double dual = sharper.linear - .5 * (reference_g.norm + reference_g.rounding);
-    CHECK(fabs(sharp.dual - dual) <= 1e-12 * (sharper.linear + reference_g.rounding),
-          "dual %.17g, not %.17g", sharp.dual, dual);
-    CHECK(near(sharp.norm, found.norm, 1e-12), "norm %g", sharp.norm);
+    CHECK_CLOSE(sharp.dual, dual, 1e-12 * (sharper.linear + reference_g.rounding), "dual");
+    CHECK_NEAR(sharp.norm, found.norm, 1e-12, "norm");
     /* As one function: the dual is that of f; and f = 0 is reported where it is better. */
     struct certify_family better = family;
     better.zero_primal = 1e-3;
@@ -401,26 +397,23 @@ static void check_scene(struct scene *scene, bool same, bool exact, double norm_
                          : reference_linear(scene, 0, true, 0);
     expect(scene, 0, &reference_f, NULL);
     MUST(certify_bounds(scene->certify, scene->k, &both, NULL, &better, &found, &err));
-    CHECK(fabs(found.dual - fmax(0, linear - .5 * (reference_f.norm + reference_f.rounding))) <=
-              1e-12 * (linear + reference_f.rounding),
-          "dual %g of f", found.dual);
+    CHECK_CLOSE(found.dual, fmax(0, linear - .5 * (reference_f.norm + reference_f.rounding)),
+                1e-12 * (linear + reference_f.rounding), "dual of f");
     CHECK(found.zero_is_better && found.primal == 1e-3, "worse than nothing, primal %g",
           found.primal);
 }
 
 static void check_bounds(void) {
-    struct random random;
-    random_start(&random, 3, 0);
+    struct random random = sample_random(3, 0);
     for (int round = 0; round < 256; round++) {
         struct scene scene;
         double size = round & 128 ? .01 : 1e-15;
         open_scene(&scene, round & 64 ? MAX_K : 1, round & 4, round & 8 ? round & 4 ? .75 : 1.5 : 0,
                    round & 16, size, &random);
-        CHECK(near(certify_error_factor(scene.certify), scene.factor, 1e-12), "factor %g, not %g",
-              certify_error_factor(scene.certify), scene.factor);
+        CHECK_NEAR(certify_error_factor(scene.certify), scene.factor, 1e-12, "factor");
         for (size_t i = 0; i < N; i++) {
-            CHECK(near(certify_norm_bounds(scene.certify)[i], scene.norm_bound[i], 1e-12),
-                  "reach of row %zu", i);
+            CHECK_NEAR(certify_norm_bounds(scene.certify)[i], scene.norm_bound[i], 1e-12,
+                       "reach of row %zu", i);
         }
         scene.block = round & 1 ? round & 8 ? 1 : BLOCK : 0;
         check_scene(&scene, round & 2, round & 32, .3 * size);
@@ -532,11 +525,9 @@ static void check_bias(void) {
     line_open_with(&line, value, 2, true, (struct data){0}, constant);
     const struct certify_function f = {.weights = w, .bias = &bias};
     for (int precise = 0; precise < 2; precise++) {
-        const struct certify_family family = {.context = scores,
-                                              .loss = keep_scores,
-                                              .linear = 2 * primal,
-                                              .zero_primal = 1e20,
-                                              .target_gap = precise ? 0 : INFINITY};
+        struct certify_family family = {
+            .context = scores, .loss = keep_scores, .linear = 2 * primal, .zero_primal = 1e20};
+        family.target_gap = precise ? 0 : INFINITY;
         double off = precise ? 1e-14 * primal : 64 * line_unit * norm_bound;
         CHECK_TRUE(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err) == 0);
         CHECK(found.primal >= primal * (1 - 2 * line_unit) && found.primal <= primal + off,
@@ -605,8 +596,7 @@ static void run_process(struct cluster *cluster, void *context) {
 }
 
 static void check_processes(void) {
-    struct random random;
-    random_start(&random, 4, 0);
+    struct random random = sample_random(4, 0);
     for (int round = 0; round < 48; round++) {
         struct scene scene;
         open_scene(&scene, round & 1 ? MAX_K : 1, false, round & 2 ? 1.5 : 0, false,
@@ -620,8 +610,7 @@ static void check_processes(void) {
         double rounding = (double)several.ranks * line_unit;
         double paid = a->rounding +
                       rounding * (a->primal - .5 * norm); /* for the sum of the processes' losses */
-        CHECK(near(b->rounding, paid, 1e-11 + (round & 4 ? 0 : 1e-9)), "paid %.14g, not %.14g",
-              b->rounding, paid);
+        CHECK_NEAR(b->rounding, paid, 1e-11 + (round & 4 ? 0 : 1e-9), "paid");
         CHECK(near(b->primal, a->primal, 1e-13) && near(b->dual, a->dual, 1e-13) &&
                   near(b->score_error, a->score_error, 1e-9) && b->norm == a->norm &&
                   !b->constant_scores,

@@ -5,7 +5,6 @@
 #include "common/base/threads.h"
 #include "tests/unit/check.h"
 
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 

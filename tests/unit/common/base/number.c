@@ -8,7 +8,6 @@
 
 #include <float.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 

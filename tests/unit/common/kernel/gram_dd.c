@@ -44,8 +44,7 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
             k[i * n + j] = k[j * n + i] = kernel_value(rows, i, rows, j);
         }
     }
-    struct random random;
-    random_start(&random, 3, n);
+    struct random random = sample_random(3, n);
     for (int pattern = 0; pattern < 6; pattern++) {
         fill(b, n, pattern, &random);
         for (size_t i = 0; i < n; i++) {
@@ -58,9 +57,8 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
                 sum += k[i * n + j] * b[j];
                 size += fabs(k[i * n + j] * b[j]);
             }
-            CHECK(fabs(out[i] - sum) <= entry_error(wide) * size,
-                  "n %zu kernel %d pattern %d row %zu: %.17g, should be %.17g", n, kernel->type,
-                  pattern, i, out[i], sum);
+            CHECK_CLOSE(out[i], sum, entry_error(wide) * size, "n %zu kernel %d pattern %d row %zu",
+                        n, kernel->type, pattern, i);
         }
         for (int p = 0; p < 3; p++) {
             MUST(gram_product(gram, b, again, pool[p], &err));
@@ -99,9 +97,8 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
             }
             /* coefficients are rounded, too, and sums of 512 terms are in the type of the
              * entries */
-            CHECK(fabs(sums[e] - sum) <= 2 * entry_error(wide) * size,
-                  "n %zu kernel %d: product of many columns: %.17g, should be %.17g", n,
-                  kernel->type, sums[e], sum);
+            CHECK_CLOSE(sums[e], sum, 2 * entry_error(wide) * size,
+                        "n %zu kernel %d: product of many columns", n, kernel->type);
         }
         for (int p = 0; p < 3; p++) {
             MUST(gram_products(gram, list, m, many, COLUMNS, sums_again, pool[p], &err));
@@ -119,21 +116,19 @@ static void check_matrix(const struct gram *gram, bool wide, struct threads **po
     MUST(gram_block(gram, i, 9, j, 7, block, &err));
     for (size_t e = 0; e < 63; e++) {
         double value = k[i[e / 7] * n + j[e % 7]];
-        CHECK(fabs(block[e] - value) <= entry_error(wide) * fabs(value),
-              "entry (%u,%u): %.17g, should be %.17g", i[e / 7], j[e % 7], block[e], value);
+        CHECK_NEAR(block[e], value, entry_error(wide), "entry (%u,%u)", i[e / 7], j[e % 7]);
     }
     MUST(gram_block_exact(gram, i, 9, j, 7, block, &err));
     for (size_t e = 0; e < 63; e++) {
         double value = k[i[e / 7] * n + j[e % 7]];
-        CHECK(fabs(block[e] - value) <= entry_error(true) * fabs(value),
-              "exact entry (%u,%u): %.17g, should be %.17g", i[e / 7], j[e % 7], block[e], value);
+        CHECK_NEAR(block[e], value, entry_error(true), "exact entry (%u,%u)", i[e / 7], j[e % 7]);
     }
     float row[7];
     if (gram_is_cached(gram)) {
         CHECK(gram_cached_row(gram, i[3], j, 7, row), "row");
         for (size_t e = 0; e < 7; e++) {
             double value = k[i[3] * n + j[e]];
-            CHECK(fabs((double)row[e] - value) <= entry_error(false) * fabs(value), "kept row");
+            CHECK_NEAR((double)row[e], value, entry_error(false), "kept row");
         }
     }
 }
@@ -169,11 +164,10 @@ static struct data repeated_rows(size_t n, size_t m, bool sparse) {
 /* Error bounds are the same whether duplicates are aggregated or not. */
 static void check_errors(const struct gram *gram, struct threads **pool) {
     size_t n = gram_size(gram);
-    struct random random;
     struct kernel_rounding rounding;
     double *size = check_array(n, 2 * sizeof *size), *plain = check_array(n, 2 * sizeof *plain);
     double *error = check_array(n, 2 * sizeof *error), units = (double)n + 3;
-    random_start(&random, n, 0);
+    struct random random = sample_random(n, 0);
     for (size_t i = 0; i < 2 * n; i++) {
         size[i] = i % 5 ? random_unit(&random) : 0;
     }
@@ -190,11 +184,10 @@ static void check_errors(const struct gram *gram, struct threads **pool) {
 static void check_precise(const struct gram *gram, struct threads **pool) {
     size_t n = gram_size(gram), some = n / 2;
     const struct dd none = {0, 0};
-    struct random random;
     uint32_t *at = check_array(n, sizeof *at);
     struct dd *b = check_array(n, 2 * sizeof *b), *plain = check_array(n, 2 * sizeof *plain);
     struct dd *s = check_array(n, 2 * sizeof *s);
-    random_start(&random, n, 0);
+    struct random random = sample_random(n, 0);
     for (size_t j = 0; j < 2 * n; j++) {
         b[j] = j % 5 ? dd_two_sum(random_unit(&random), 0x1p-60 * random_unit(&random)) : none;
     }
@@ -222,7 +215,7 @@ static void check_precise(const struct gram *gram, struct threads **pool) {
     }
     MUST(gram_exact_scores(gram, high, 1, exact, pool[0], &err));
     for (size_t i = 0; i < n; i++) {
-        CHECK(fabs(s[2 * i].hi - exact[i]) <= 1e-12 * most, "score of row %zu", i);
+        CHECK_CLOSE(s[2 * i].hi, exact[i], 1e-12 * most, "score of row %zu", i);
     }
     CHECK(gram_work_dd(gram, n, n, 1) <= kernel_work_dd(gram_rows(gram), n, n, 1), "work");
 }

@@ -92,26 +92,23 @@ static void compare(const struct data *a, const struct data *b, const struct ker
             }
             double value = kernel_value(&x, i, other, j);
             double tol = tolerance(&x, i, other, j, value, 0x1p-24, k);
-            CHECK(fabs(f - value) <= tol, "%s: kernel %d float (%zu,%zu): %.9g, should be %.9g",
-                  what, kernel->type, i, j, f, value);
+            CHECK_CLOSE(f, value, tol, "%s: kernel %d float (%zu,%zu)", what, kernel->type, i, j);
             tol = tolerance(&x, i, other, j, value, 0x1p-53, k);
-            CHECK(fabs(d - value) <= tol, "%s: kernel %d double (%zu,%zu): %.17g, should be %.17g",
-                  what, kernel->type, i, j, d, value);
+            CHECK_CLOSE(d, value, tol, "%s: kernel %d double (%zu,%zu)", what, kernel->type, i, j);
             double norm_bound = x_norm_bound[i] * z_norm_bound[j];
             CHECK(fabs(value) <= norm_bound * (1 + 1e-12),
                   "%s: kernel %d (%zu,%zu): %g, norm_bound %g", what, kernel->type, i, j, value,
                   norm_bound);
-            CHECK(fabs(d - value) <= bound * norm_bound,
-                  "%s: kernel %d (%zu,%zu): off by %g, bound %g", what, kernel->type, i, j,
-                  fabs(d - value), bound * norm_bound);
+            CHECK_CLOSE(d, value, bound * norm_bound, "%s: kernel %d (%zu,%zu)", what, kernel->type,
+                        i, j);
             uint32_t at = (uint32_t)j;
             double entry = d;
             bool by_distance = kernel->type == KERNEL_RBF || kernel->type == KERNEL_LAPLACIAN ||
                                kernel->type == KERNEL_RATIONAL;
             if (by_entry) {
                 kernel_rounding_entries(&rounding, i, &at, 1, &entry);
-                CHECK(fabs(d - value) <= 2 * entry, "%s: kernel %d (%zu,%zu): off by %g, not %g",
-                      what, kernel->type, i, j, fabs(d - value), entry);
+                CHECK_CLOSE(d, value, 2 * entry, "%s: kernel %d (%zu,%zu)", what, kernel->type, i,
+                            j);
                 CHECK(!same || !by_distance || entry < 0x1p-49,
                       "%s: kernel %d of identical rows: bound %g", what, kernel->type, entry);
             }
@@ -216,8 +213,7 @@ static void test_additions(void) {
         }
         MUST(kernel_scores(&rows, &rows, b, k, s, NULL, &err));
         for (size_t i = 0; i < N; i++) {
-            CHECK(fabs(s[i * k] - whole) <= most, "row %zu of %zu outputs: %g lost of %g", i, k,
-                  whole - s[i * k], whole - 1);
+            CHECK_CLOSE(s[i * k], whole, most, "row %zu of %zu outputs", i, k);
         }
     }
     CHECK(kernel_scores_additions(&rows, 5) == 5, "five terms have more than five");

@@ -86,8 +86,7 @@ struct scene {
 
 static void open_scene(struct scene *scene, const struct kernel *kernel, bool sparse, double size,
                        uint64_t seed) {
-    struct random random;
-    random_start(&random, seed, 1);
+    struct random random = sample_random(seed, 1);
     bool positive = kernel->type == KERNEL_MINMAX;
     enum sample_values values = positive ? SAMPLE_COUNTS : size > 1 ? SAMPLE_NEAR : SAMPLE_SIGNED;
     scene->data = sample_data(ROWS, WIDTH, .5, values, sparse, true, seed);

@@ -92,7 +92,7 @@ static void check_expansion(const struct landmarks *made, const struct gram *gra
                 expected += (double)made->Z[i * made->stride + a] * W[a * K + c];
                 size += fabs(b[a * K + c]);
             }
-            CHECK(fabs(s - expected) <= 1e-6 * size, "row %zu: %g, not %g", i, s, expected);
+            CHECK_CLOSE(s, expected, 1e-6 * size, "row %zu", i);
         }
     }
 }
@@ -160,11 +160,10 @@ static void check_functions(const struct kernel *kernel, const struct data *data
     size_t used = 0;
     for (size_t i = 0; i < ROWS; i++) {
         used += c[i] != 0;
-        CHECK(fabs(own[i] - s[i]) <= 1e-4 * (1 + fabs(s[i])), "row %zu: %g, not %g", i, own[i],
-              s[i]);
+        CHECK_CLOSE(own[i], s[i], 1e-4 * (1 + fabs(s[i])), "row %zu", i);
     }
     CHECK_TRUE(used <= made.width);
-    CHECK(fabs(square - norm) <= 1e-4 * norm, "norms %g, %g", square, norm);
+    CHECK_NEAR(square, norm, 1e-4, "squared norm");
     landmarks_free(&made);
     gram_free(gram);
 }
@@ -205,11 +204,11 @@ int main(void) {
         for (size_t i = 0; i < ROWS; i++) {
             double value = kernel_value(own, rows[i], own, rows[i]) + constant * constant;
             double stands = product(&made, i, i) + (double)made.rest[i];
-            CHECK(fabs(stands - value) <= 1e-5 * value, "row %zu: %g, not %g", i, stands, value);
+            CHECK_NEAR(stands, value, 1e-5, "row %zu", i);
             size_t j = i * 7 % ROWS;
             value = kernel_value(own, rows[i], own, rows[j]) + constant * constant;
-            CHECK(fabs(product(&made, i, j) - value) <= (m == ROWS ? 2e-3 : .5),
-                  "landmarks %zu, row %zu: %g, not %g", m, i, product(&made, i, j), value);
+            CHECK_CLOSE(product(&made, i, j), value, m == ROWS ? 2e-3 : .5,
+                        "landmarks %zu, row %zu", m, i);
             most = fmax(most, (double)made.rest[i]);
         }
         CHECK(m == ROWS ? most < 2e-3 : most > .01, "landmarks %zu: %g is left", m, most);

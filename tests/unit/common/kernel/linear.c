@@ -11,19 +11,18 @@ enum { POOLS = 3, WIDE = 80 };
 static void check_sums(const char *what, size_t n, const double *found, const double *sum,
                        const double *size, size_t terms) {
     for (size_t j = 0; j < n; j++) {
-        CHECK(fabs(found[j] - sum[j]) <= (double)(terms + 2) * DBL_EPSILON * size[j],
-              "%s %zu: %.17g, should be %.17g", what, j, found[j], sum[j]);
+        CHECK_CLOSE(found[j], sum[j], (double)(terms + 2) * DBL_EPSILON * size[j], "%s %zu", what,
+                    j);
     }
 }
 
 /* Scores of m outputs with weights of `width` features or of others, of all rows and of some. */
 static void check_scores(const struct data *x, const double *rows, uint32_t width, size_t n_weights,
                          size_t m, struct threads *const *pool) {
-    struct random random;
     size_t n = x->n_rows, shared = width < n_weights ? width : n_weights;
     double *w = check_array(n_weights * m, sizeof *w), *s = check_array(5 * n * m, sizeof *s);
     double *sum = s + n * m, *size = sum + n * m, *t = size + n * m, *sizes = t + n * m;
-    random_start(&random, 9, n);
+    struct random random = sample_random(9, n);
     for (size_t k = 0; k < n_weights * m; k++) {
         w[k] = random_unit(&random) - (m > 1 ? .5 : 0);
     }
@@ -56,12 +55,11 @@ static void check_scores(const struct data *x, const double *rows, uint32_t widt
 /* The transposed product of r, of |r| with |x|, and in long double. */
 static void check_adjoint(const struct data *x, const double *rows, uint32_t width,
                           struct threads *const *pool) {
-    struct random random;
     size_t n = x->n_rows;
     double *r = check_array(2 * n, sizeof *r), *sizes = r + n;
     double *w = check_array(4 * (size_t)width, sizeof *w), *again = w + width;
     double *sum = again + width, *size = sum + width;
-    random_start(&random, 9, n);
+    struct random random = sample_random(9, n);
     for (size_t i = 0; i < n; i++) {
         r[i] = i % 5 == 2 ? 0 : random_unit(&random) - .5;
         sizes[i] = fabs(r[i]);
@@ -84,13 +82,12 @@ static void check_adjoint(const struct data *x, const double *rows, uint32_t wid
 
 /* w = X' diag(r) X v against its two products, one after the other. */
 static void check_normal(const struct data *x, uint32_t width, struct threads *const *pool) {
-    struct random random;
     size_t n = x->n_rows;
     double *r = check_array(4 * n, sizeof *r), *scores = r + n, *products = scores + n;
     double *again = products + n;
     double *v = check_array(5 * (size_t)width, sizeof *v), *w = v + width, *two = w + width;
     double *sizes = two + width, *w_again = sizes + width;
-    random_start(&random, 11, n);
+    struct random random = sample_random(11, n);
     for (size_t c = 0; c < width; c++) {
         v[c] = random_unit(&random) - .5;
     }
@@ -107,8 +104,7 @@ static void check_normal(const struct data *x, uint32_t width, struct threads *c
     }
     for (size_t i = 0; i < n; i++) {
         scores[i] *= r[i];
-        CHECK(fabs(products[i] - scores[i]) <= 1e-12 * width, "product %zu: %g, not %g", i,
-              products[i], scores[i]);
+        CHECK_CLOSE(products[i], scores[i], 1e-12 * width, "product %zu", i);
     }
     MUST(linear_adjoint(x, products, two, NULL, &err));
     for (size_t i = 0; i < n; i++) {
@@ -141,11 +137,10 @@ static void test_shape(size_t n, uint32_t width, double density, bool sparse,
  * vector lengths, and rows that are not aligned. */
 #define TEST_ROWS(type)                                                                            \
     static void test_rows_##type(const struct vector_##type *vector, size_t n) {                   \
-        struct random random;                                                                      \
         type values[VECTOR_ROWS][WIDE];                                                            \
         const type *row[VECTOR_ROWS];                                                              \
         double b[WIDE], weight[VECTOR_ROWS], dot[2][VECTOR_ROWS], out[2][WIDE];                    \
-        random_start(&random, 4, n);                                                               \
+        struct random random = sample_random(4, n);                                                \
         for (size_t e = 0; e < (size_t)VECTOR_ROWS * WIDE; e++) {                                  \
             size_t k = e / WIDE, c = e % WIDE;                                                     \
             row[k] = values[k] + 1;                                                                \
@@ -168,7 +163,7 @@ static void test_shape(size_t n, uint32_t width, double density, bool sparse,
             for (size_t k = 0; !is_dot && k < VECTOR_ROWS && at >= 1 && at <= n; k++) {            \
                 sum += weight[k] * (double)values[k][at];                                          \
             }                                                                                      \
-            CHECK(fabs(found - sum) <= 1e-13, "n %zu, %s %zu", n, is_dot ? "dot" : "axpy", at);    \
+            CHECK_CLOSE(found, sum, 1e-13, "n %zu, %s %zu", n, is_dot ? "dot" : "axpy", at);       \
         }                                                                                          \
     }
 TEST_ROWS(float)
@@ -186,12 +181,11 @@ static double term(int loop, double a, double b) {
 /* Small integers: sums are exact in any order, so versions must agree to the bit. */
 #define TEST_PANELS(type, LANES)                                                                   \
     static void test_panels_##type(const struct vector_##type *vector) {                           \
-        struct random random;                                                                      \
         _Alignas(64) static type panel[PANELS * SLOTS * LANES];                                    \
         _Alignas(64) type sum[LOOPS * PANELS * LANES];                                             \
         struct vector_hit_##type hits[HITS];                                                       \
         size_t size = (size_t)SLOTS * LANES;                                                       \
-        random_start(&random, 4, 0);                                                               \
+        struct random random = sample_random(4, 0);                                                \
         for (size_t k = 0; k < PANELS * SLOTS * LANES; k++) {                                      \
             panel[k] = (type)random_below(&random, 9) - 4;                                         \
         }                                                                                          \

@@ -1,21 +1,17 @@
 /* Sums over tasks equal those of a plain loop, to the bit, in whatever order threads close tasks;
  * tasks wait while too many blocks are in use. */
 #include "common/kernel/task_sums.h"
-#include "common/base/random.h"
 #include "common/base/threads.h"
-#include "tests/unit/check.h"
+#include "tests/unit/compute.h"
 
-#include <math.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <time.h>
 
 enum { N = 9, BLOCK = 5, TASKS = 40, MOST = 2, THREADS = 4 };
 
 /* Numbers of very different magnitudes: their sum depends on the order. */
 static double term(size_t task, size_t j) {
-    struct random random;
-    random_start(&random, task, j);
+    struct random random = sample_random(task, j);
     return ldexp(random_unit(&random) - 0.5, (int)(task * 7 % 50));
 }
 

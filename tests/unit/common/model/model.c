@@ -24,8 +24,7 @@ static void fill(struct model *model, enum kernel_type type, const struct data *
 
 /* A solution of random weights, some of them zero. */
 static struct solution random_solution(size_t n, size_t n_outputs, uint64_t seed) {
-    struct random random;
-    random_start(&random, seed, 0);
+    struct random random = sample_random(seed, 0);
     struct solution solution = {.n_outputs = n_outputs,
                                 .primal = 1e5 / 3,
                                 .dual = 1e5 / 3 - 1.0 / 7,

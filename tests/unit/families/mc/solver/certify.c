@@ -106,16 +106,13 @@ static void check_certificate(struct scene *scene, double cost) {
     double value = plain_loss(scene, cost, &lost);
     double of_g = line_rounding(&scene->line, K, scene->g, error, &norm);
     MUST(mc_certify(&scene->task, cost, &dual, &fit, &err));
-    CHECK(near(fit.certificate.primal, fmin(value, sum), 1e-12), "primal %g of %g",
-          fit.certificate.primal, value);
-    CHECK(fabs(fit.certificate.dual - fmax(0, linear - .5 * norm)) <= 1e-12 * linear,
-          "dual %g of %g", fit.certificate.dual, linear - .5 * norm);
+    CHECK_NEAR(fit.certificate.primal, fmin(value, sum), 1e-12, "primal");
+    CHECK_CLOSE(fit.certificate.dual, fmax(0, linear - .5 * norm), 1e-12 * linear, "dual");
     CHECK(near(fit.certificate.zero_primal, sum, 1e-13) &&
               fit.certificate.zero_primal >= sum * (1 - 1e-15),
           "nothing %g", fit.certificate.zero_primal);
     double paid = lost + (3 * (K + 4) + N + 4) * DBL_EPSILON * linear + .5 * of_g;
-    CHECK(near(fit.certificate.rounding, paid, 1e-9), "%s: paid %.12g, not %.12g",
-          shape->form->name, fit.certificate.rounding, paid);
+    CHECK_NEAR(fit.certificate.rounding, paid, 1e-9, "%s: paid", shape->form->name);
 }
 
 /* The stored dual point: rows of zeros have their maximal alpha. */
@@ -174,8 +171,7 @@ static void check_infeasible(struct scene *scene, double cost) {
 }
 
 static void check_certificates(void) {
-    struct random random;
-    random_start(&random, 5, 0);
+    struct random random = sample_random(5, 0);
     for (int round = 0; round < 8 * FORMS; round++) {
         float x[N];
         struct scene scene;

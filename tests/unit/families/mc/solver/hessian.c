@@ -2,10 +2,7 @@
  * many rows, and of rows with so many classes that a block ends early. */
 #include "families/mc/solver/hessian.h"
 
-#include "common/base/random.h"
-#include "tests/unit/check.h"
-
-#include <math.h>
+#include "tests/unit/compute.h"
 
 enum { ROWS = 600, FEATURES = 3, MAX_CLASSES = 90, SIZE = MAX_CLASSES * FEATURES };
 
@@ -58,10 +55,9 @@ static void check_form(enum mc_formulation formulation, size_t k, double share,
     const struct problem problem = {.threads = threads};
     const struct mc_task task = {.problem = &problem, .shape = mc_shape(formulation, k, .5)};
     struct mc_hessian hessian;
-    struct random random;
     double v[SIZE], expected = 0, found = 0;
     size_t size = k * FEATURES;
-    random_start(&random, k, (uint64_t)formulation);
+    struct random random = sample_random(k, (uint64_t)formulation);
     draw_direction(&random, k, v);
     MUST(mc_hessian_create(&hessian, &task, FEATURES, &err));
     mc_hessian_begin(&hessian, FEATURES);
@@ -77,8 +73,7 @@ static void check_form(enum mc_formulation formulation, size_t k, double share,
             found += (i == j ? 1 : 2) * hessian.H[i * size + j] * v[i] * v[j];
         }
     }
-    CHECK(fabs(found - expected) <= 1e-12 * expected, "%s, %zu classes: %.17g, not %.17g",
-          task.shape.form->name, k, found, expected);
+    CHECK_NEAR(found, expected, 1e-12, "%s, %zu classes", task.shape.form->name, k);
     mc_hessian_free(&hessian);
 }
 

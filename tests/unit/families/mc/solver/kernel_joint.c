@@ -52,8 +52,7 @@ static void check(struct bed *bed, int form, double bias, double cost) {
         primal_of(descent, descent->average, descent->average + ROWS * CLASSES, &difference);
     CHECK(difference <= 1e-4 * (1 + cost), "form %d: average scores differ by %g", form,
           difference);
-    CHECK(fabs(value - descent->average_primal) <= 1e-4 * value, "form %d: %g, claimed %g", form,
-          value, descent->average_primal);
+    CHECK_NEAR(descent->average_primal, value, 1e-4, "form %d", form);
     descent->primal = descent->average_primal;
     MUST(mc_kernel_certify(descent, &fit, &err));
     CHECK(fabs(fit.certificate.primal - value) <= 1e-4 * value && fit.certificate.gap < .05,

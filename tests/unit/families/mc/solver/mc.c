@@ -13,8 +13,7 @@ enum { FORMS = 8 };
 
 /* Names "1".."k" and random labels; every class has a row if n >= k. */
 static void add_labels(struct data *data, size_t k, uint64_t seed) {
-    struct random random;
-    random_start(&random, seed, 7);
+    struct random random = sample_random(seed, 7);
     data->labels = DATA_NAME;
     data->label = sample_array(data->n_rows, sizeof *data->label);
     sample_names(&data->names, k);
@@ -84,8 +83,7 @@ static void check_primal(const struct mc_reference *r, const struct data *data, 
         W[d * k + c] = solution->bias[c] / bias;
     }
     double primal = mc_reference_primal(r, W);
-    CHECK(fabs(primal - solution->primal) <= 1e-10 * primal, "%s: primal %.12g is %.12g", what,
-          solution->primal, primal);
+    CHECK_NEAR(solution->primal, primal, 1e-10, "%s: primal", what);
     for (size_t f = 0; r->definition.sum_to_zero && f <= d; f++) {
         double sum = 0;
         for (size_t c = 0; c < k; c++) {
@@ -194,13 +192,11 @@ static void test_binary(void) {
         }
         binary += 2 * .7 * fmax(0, 1 - (data.label[i] == 0 ? s : -s));
     }
-    CHECK(fabs(binary - 2 * solution.primal) < 1e-10 * binary, "%.12g is not twice %.12g", binary,
-          solution.primal);
+    CHECK_NEAR(2 * solution.primal, binary, 1e-10, "twice the primal");
     /* and the optimum of one-against-all, both of whose problems are that SVM */
     setup = make_setup(MC_OVA, 1, 0);
     struct solution ova = solve(&problem, &setup, MC_BCD, 1.4, 1e-9);
-    CHECK(fabs(ova.primal - 2 * binary) < 1e-6 * binary, "%.12g is not twice %.12g", ova.primal,
-          binary);
+    CHECK_NEAR(ova.primal, 2 * binary, 5e-7, "one against all");
     solution_free(&solution);
     solution_free(&ova);
     data_free(&data);
@@ -214,11 +210,9 @@ static void test_margin_scale(void) {
     struct mc_setup one = make_setup(MC_WW, 1, 1), half = make_setup(MC_WW, .5, 1);
     struct solution a = solve(&problem, &one, MC_BCD, .3, 1e-9);
     struct solution b = solve(&problem, &half, MC_BCD, 1.2, 1e-9);
-    CHECK(fabs(b.primal - 4 * a.primal) < 1e-8 * b.primal, "%.12g is not 4 times %.12g", b.primal,
-          a.primal);
+    CHECK_NEAR(4 * a.primal, b.primal, 1e-8, "4 times the primal");
     for (size_t j = 0; j < data.n_features * 4; j++) {
-        CHECK(fabs(b.weights[j] - 2 * a.weights[j]) < 1e-3, "weight %zu: %g, %g", j, b.weights[j],
-              a.weights[j]);
+        CHECK_CLOSE(b.weights[j], 2 * a.weights[j], 1e-3, "weight %zu", j);
     }
     solution_free(&a);
     solution_free(&b);
@@ -239,8 +233,8 @@ static void test_permutation(void) {
         struct solution b = solve(&problem, &setup, MC_BCD, 1, 1e-10);
         for (size_t j = 0; j < data.n_features * 3; j++) {
             size_t mirrored = j / 3 * 3 + 2 - j % 3;
-            CHECK(fabs(a.weights[j] - b.weights[mirrored]) < 1e-3, "%s: weight %zu: %g, %g",
-                  mc_definitions[form].name, j, a.weights[j], b.weights[mirrored]);
+            CHECK_CLOSE(a.weights[j], b.weights[mirrored], 1e-3, "%s: weight %zu",
+                        mc_definitions[form].name, j);
         }
         solution_free(&a);
         solution_free(&b);

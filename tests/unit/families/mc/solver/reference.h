@@ -5,7 +5,6 @@
 
 #include "tests/unit/check.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,12 +1,8 @@
 /* Thresholds: targets and line of ew against numpy's; cuts against all other cuts; label sets;
  * models. */
 #include "families/ml/frontend/threshold.h"
-#include "common/base/random.h"
 #include "families/ml/solver/sort.h"
-#include "tests/unit/check.h"
-
-#include <math.h>
-#include <string.h>
+#include "tests/unit/compute.h"
 
 enum { MOST = 64 };
 
@@ -86,8 +82,7 @@ static void check_ew(void) {
     struct ml_threshold threshold;
     fit(&threshold, "ew", &sets, scores);
     for (size_t k = 0; k < 4; k++) {
-        CHECK(fabs(threshold.value[k] - line[k]) <= 1e-5, "%zu: %g, expected %g", k,
-              threshold.value[k], line[k]);
+        CHECK_CLOSE(threshold.value[k], line[k], 1e-5, "line, at %zu", k);
     }
     bool chosen[3];
     double level = line[3];
@@ -115,10 +110,9 @@ static void check_many(void) {
     static uint64_t start[ROWS + 1];
     static uint32_t relevant[ROWS];
     struct ml_sort list[1], merge[1];
-    struct random random;
     struct ml_threshold threshold;
     const struct ml_rows rows = {.q = LABELS, .n_all = ROWS, .start = start, .relevant = relevant};
-    random_start(&random, 4, 1);
+    struct random random = sample_random(4, 1);
     for (size_t i = 0; i < ROWS; i++) {
         start[i + 1] = i + 1;
         relevant[i] = (uint32_t)(7 * i);
@@ -137,7 +131,7 @@ static void check_many(void) {
         for (size_t k = 0; k < LABELS; k++) {
             t += threshold.value[k] * s[k];
         }
-        CHECK(fabs(t - target) <= 1e-3, "row %zu: %g, not %g", i, t, target);
+        CHECK_CLOSE(t, target, 1e-3, "row %zu", i);
     }
     ml_threshold_free(&threshold);
     int calls = 0;
@@ -155,8 +149,7 @@ static void check_many(void) {
 /* No cut at any score, or between two, is better. */
 static void check_cuts(void) {
     enum { ROWS = 12, LABELS = 4 };
-    struct random random;
-    random_start(&random, 3, 1);
+    struct random random = sample_random(3, 1);
     for (int round = 0; round < 200; round++) {
         static struct sets sets;
         double scores[ROWS * LABELS];

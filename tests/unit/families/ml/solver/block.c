@@ -1,13 +1,8 @@
 /* Losses, vertices and steps of single rows against plain loops and against the optimality
  * condition: a block is optimal if and only if the Fenchel-Young inequality holds with equality. */
 #include "families/ml/solver/block.h"
-#include "common/base/random.h"
 #include "families/ml/solver/sort.h"
-#include "tests/unit/check.h"
-
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
+#include "tests/unit/compute.h"
 
 enum { MAX_LABELS = 300 };
 
@@ -105,14 +100,13 @@ static void check_loss(const struct row *row, struct ml_scratch *scratch) {
     double plain[MAX_LABELS], vertex[MAX_LABELS], plain_conjugate, conjugate;
     double loss = plain_loss(row, row->s, plain, &plain_conjugate), size = loss + 1e-12;
     double given = ml_block_loss(&row->block, row->s, scratch);
-    CHECK(fabs(given - loss) <= 1e-9 * size, "%.17g, plain %.17g", given, loss);
+    CHECK_CLOSE(given, loss, 1e-9 * size, "loss");
     given = ml_block_vertex(&row->block, row->s, vertex, &conjugate, scratch);
-    CHECK(fabs(given - loss) <= 1e-9 * size, "%.17g, plain %.17g", given, loss);
-    CHECK(fabs(conjugate - plain_conjugate) <= 1e-9 * size, "%.17g, plain %.17g", conjugate,
-          plain_conjugate);
+    CHECK_CLOSE(given, loss, 1e-9 * size, "loss at the vertex");
+    CHECK_CLOSE(conjugate, plain_conjugate, 1e-9 * size, "conjugate");
     for (uint32_t k = 0; k < row->block.q; k++) {
-        CHECK(fabs(vertex[k] - plain[k]) <= 1e-9 * (fabs(plain[k]) + row->block.lambda),
-              "label %u of %u: %.17g, plain %.17g", k, row->block.q, vertex[k], plain[k]);
+        CHECK_CLOSE(vertex[k], plain[k], 1e-9 * (fabs(plain[k]) + row->block.lambda),
+                    "label %u of %u", k, row->block.q);
     }
 }
 
@@ -127,8 +121,7 @@ static void check_derivative(const struct row *row, struct ml_scratch *scratch) 
         double up = ml_block_loss(&row->block, s, scratch);
         s[k] = row->s[k] - h;
         double slope = (up - ml_block_loss(&row->block, s, scratch)) / (2 * h);
-        CHECK(fabs(slope + vertex[k]) <= 1e-4 * (fabs(slope) + row->block.lambda),
-              "label %u: slope %g, vertex %g", k, slope, vertex[k]);
+        CHECK_CLOSE(-vertex[k], slope, 1e-4 * (fabs(slope) + row->block.lambda), "label %u", k);
     }
 }
 
@@ -174,8 +167,8 @@ static void check_alpha(const struct row *row, const double *beta, struct ml_scr
             CHECK(a >= 0 && a <= row->block.lambda, "alpha %g of %g", a, row->block.lambda);
             sum += a;
         }
-        CHECK(fabs(sum - beta[row->relevant[p]]) <= slack, "%g for %g", sum,
-              beta[row->relevant[p]]);
+        CHECK_CLOSE(sum, beta[row->relevant[p]], slack, "sum of label %u's alpha",
+                    row->relevant[p]);
     }
     r = 0;
     for (uint32_t k = 0; k < row->block.q; k++) {
@@ -184,7 +177,7 @@ static void check_alpha(const struct row *row, const double *beta, struct ml_scr
             for (uint32_t p = 0; p < row->block.n_relevant; p++) {
                 sum -= alpha[p * n_others + r];
             }
-            CHECK(fabs(sum - beta[k]) <= slack, "%g for %g", sum, beta[k]);
+            CHECK_CLOSE(sum, beta[k], slack, "sum of label %u's alpha", k);
             r++;
         }
     }
@@ -204,8 +197,8 @@ static void check_pairs(const struct row *row, struct ml_scratch *scratch) {
     double gap = fenchel(row, s, beta, conjugate, &size);
     CHECK(fabs(gap) <= 1e-6 * size, "gap %g of %g", gap, size);
     for (uint32_t k = 0; k < row->block.q; k++) {
-        CHECK(fabs(beta[k] - exact[k]) <= 1e-3 * (row->block.lambda + fabs(exact[k]) + 1 / row->k),
-              "label %u of %u: pairs %g, exact %g", k, row->block.q, beta[k], exact[k]);
+        CHECK_CLOSE(beta[k], exact[k], 1e-3 * (row->block.lambda + fabs(exact[k]) + 1 / row->k),
+                    "label %u of %u", k, row->block.q);
     }
 }
 
@@ -228,8 +221,7 @@ static void check_sort(struct random *random) {
 int main(void) {
     struct ml_scratch *scratch = NULL;
     static struct row row;
-    struct random random;
-    random_start(&random, 5, 1);
+    struct random random = sample_random(5, 1);
     check_sort(&random);
     MUST(ml_scratch_create(&scratch, MAX_LABELS, &err));
     const char *names[] = {"hinge", "squared hinge"};
@@ -245,11 +237,10 @@ int main(void) {
             if (q <= 12 && row.k * row.block.lambda < 20) {
                 check_pairs(&row, scratch);
             }
-            if (!hinge) {
-                check_derivative(&row, scratch);
-            }
             if (hinge) {
                 check_alpha(&row, row.beta, scratch);
+            } else {
+                check_derivative(&row, scratch);
             }
             row.k = 0; /* a row of zeros */
             check_exact(&row, scratch, 1e-9);

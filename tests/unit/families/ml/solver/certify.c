@@ -164,12 +164,10 @@ static void check_certificate(struct scene *scene, enum ml_loss loss, bool free_
     CHECK(found.zero_primal == (N - 1) * cost &&
               ml_loss_of_zero(&scene->rows, cost) == found.zero_primal,
           "nothing %g", found.zero_primal);
-    CHECK(near(found.primal, fmin(value, found.zero_primal), 1e-12), "primal %g, not %g",
-          found.primal, value);
+    CHECK_NEAR(found.primal, fmin(value, found.zero_primal), 1e-12, "primal");
     double paid = lost + 2 * (16 * (q + 8) + N - 1) * DBL_EPSILON * all + price + .5 * of_g;
-    CHECK(near(found.rounding, paid, 1e-9), "paid %.12g, not %.12g", found.rounding, paid);
-    CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <= 1e-12 * linear + paid, "dual %g",
-          found.dual);
+    CHECK_NEAR(found.rounding, paid, 1e-9, "paid");
+    CHECK_CLOSE(found.dual, fmax(0, linear - .5 * norm), 1e-12 * linear + paid, "dual");
 }
 
 /* Pairs whose margins are met exactly: the error is the square of the rounding error of such
@@ -209,8 +207,7 @@ static void check_met(struct random *random) {
 }
 
 int main(void) {
-    struct random random;
-    random_start(&random, 8, 0);
+    struct random random = sample_random(8, 0);
     for (int round = 0; round < 32; round++) {
         float x[N];
         struct scene scene;

@@ -47,9 +47,9 @@ static void check_fold(void) {
     struct solution a, b;
     solve_once(&whole, &setup, ML_HINGE, ML_AUTO, 4, 1e-7, &a);
     solve_once(&alone, &setup, ML_HINGE, ML_AUTO, 4, 1e-7, &b);
-    CHECK(fabs(a.primal - b.primal) <= 2e-7 * a.primal, "%.10g, alone %.10g", a.primal, b.primal);
+    CHECK_NEAR(a.primal, b.primal, 2e-7, "primal, and alone");
     double primal = plain_primal(&alone, &a, ML_HINGE, 4, 0);
-    CHECK(fabs(a.primal - primal) <= 1e-10 * primal, "%.15g, plain %.15g", a.primal, primal);
+    CHECK_NEAR(a.primal, primal, 1e-10, "primal");
     solution_free(&a);
     solution_free(&b);
     free_bed(&whole);
@@ -96,9 +96,8 @@ static void check_edges(void) {
     CHECK(rows->n + rows->n_empty + rows->n_full == 20 && rows->n_empty > 0, "counts");
     for (int loss = 0; loss < 2; loss++) {
         solve(ml, (enum ml_loss)loss, ML_AUTO, 1, 1e-9, &solution);
-        CHECK(fabs(solution.primal - (double)rows->n) < 1e-9 &&
-                  fabs(solution.dual - (double)rows->n) < 1e-9,
-              "[%g, %g] for %zu rows", solution.dual, solution.primal, rows->n);
+        CHECK_CLOSE(solution.primal, (double)rows->n, 1e-9, "primal");
+        CHECK_CLOSE(solution.dual, (double)rows->n, 1e-9, "dual");
         solution_free(&solution);
     }
     ml_free(ml);
@@ -122,8 +121,7 @@ static void check_edges(void) {
     for (int loss = 0; loss < 2; loss++) {
         solve_once(&bed, &setup, (enum ml_loss)loss, ML_AUTO, 1, 1e-3, &solution);
         double primal = plain_primal(&bed, &solution, (enum ml_loss)loss, 1, 0);
-        CHECK(fabs(primal - solution.primal) <= 1e-9 * primal, "%.15g, plain %.15g",
-              solution.primal, primal);
+        CHECK_NEAR(solution.primal, primal, 1e-9, "primal");
         solution_free(&solution);
     }
     setup.free_bias = true;

@@ -7,9 +7,6 @@
 #include "families/ml/solver/ml.h"
 #include "tests/unit/compute.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- problems ---- */
 
 /* Dense rows without labels; `names` is the number of labels: "1", "2", ... */
@@ -45,8 +42,7 @@ static inline double normal(struct random *random) {
  * relevant. */
 static inline struct data random_data(size_t n, uint32_t width, uint32_t q, double share,
                                       uint64_t seed) {
-    struct random random;
-    random_start(&random, seed, 9);
+    struct random random = sample_random(seed, 9);
     struct data data = make_data(n, width, q);
     double *w = check_numbers((size_t)width * q);
     bool *set = check_array(q, sizeof *set);

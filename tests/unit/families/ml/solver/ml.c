@@ -66,8 +66,7 @@ static void check_toy(void) {
                 check_bracket(&solution, cases[c].optimum[loss], what);
                 double primal =
                     plain_primal(&bed, &solution, (enum ml_loss)loss, cost, cases[c].bias);
-                CHECK(fabs(primal - solution.primal) <= 1e-10 * primal, "%s: %.15g, plain %.15g",
-                      what, solution.primal, primal);
+                CHECK_NEAR(solution.primal, primal, 1e-10, "%s", what);
                 double mean = 0;
                 for (size_t k = 0; cases[c].free_bias && k < TOY_LABELS; k++) {
                     mean += solution.bias[k];
@@ -199,9 +198,8 @@ static void check_permuted(void) {
         solve_once(&other, &setup, (enum ml_loss)loss, ML_AUTO, 1, 1e-9, &b);
         for (size_t c = 0; c < 6; c++) {
             for (size_t k = 0; k < LABELS; k++) {
-                CHECK(fabs(a.weights[c * LABELS + k] - b.weights[c * LABELS + to[k]]) < 1e-3,
-                      "feature %zu, label %zu: %g, permuted %g", c, k, a.weights[c * LABELS + k],
-                      b.weights[c * LABELS + to[k]]);
+                CHECK_CLOSE(a.weights[c * LABELS + k], b.weights[c * LABELS + to[k]], 1e-3,
+                            "feature %zu, label %zu", c, k);
             }
         }
         solution_free(&a);
@@ -215,8 +213,7 @@ static void check_permuted(void) {
 /* A flow made into a circulation: outflow equals inflow for each label, and no entry has grown. */
 static void check_circulation(void) {
     enum { Q = 40 };
-    struct random random;
-    random_start(&random, 71, 1);
+    struct random random = sample_random(71, 1);
     for (int round = 0; round < 100; round++) {
         double flow[Q * Q] = {0}, given[Q * Q], before = 0, after = 0, excess = 0;
         uint32_t q = 2 + (uint32_t)random_below(&random, Q - 1);

@@ -2,10 +2,7 @@
  * with a zero of its derivative by finite differences. */
 #include "families/rank/frontend/probability.h"
 
-#include "common/base/random.h"
-#include "tests/unit/check.h"
-
-#include <math.h>
+#include "tests/unit/compute.h"
 
 /* Platt's objective as he states it: both classes listed, smoothed targets, long double. */
 static long double plain(const double *m, size_t n, long double a) {
@@ -40,8 +37,7 @@ static double search(const double *m, size_t n, long double low, long double hig
 
 static void check_search(void) {
     static double m[400];
-    struct random random;
-    random_start(&random, 1, 0);
+    struct random random = sample_random(1, 0);
     for (int set = 0; set < 40; set++) {
         size_t n = 1 + (size_t)(random_unit(&random) * 399);
         double shift = 3 * random_unit(&random) - 1, spread = exp(8 * random_unit(&random) - 4);
@@ -53,8 +49,8 @@ static void check_search(void) {
         double bound = 400 / spread;
         double found = search(m, n, -bound, bound);
         /* golden section resolves F to its last bit, so a to the square root of that */
-        CHECK(fabs(slope - found) <= 1e-6 * fabs(found) + 1e-7 / spread,
-              "set %d, n = %zu: slope %.10g, search %.10g", set, n, slope, found);
+        CHECK_CLOSE(slope, found, 1e-6 * fabs(found) + 1e-7 / spread, "set %d, n = %zu: slope", set,
+                    n);
         long double h = 1e-5L / (long double)spread;
         long double derivative =
             (plain(m, n, (long double)slope + h) - plain(m, n, (long double)slope - h)) / (2 * h);

@@ -12,8 +12,7 @@ struct sample {
 
 /* Values are floats, so that struct data has the same. */
 static struct sample draw(size_t n, size_t d, bool shifted, uint64_t seed) {
-    struct random random;
-    random_start(&random, seed, 0);
+    struct random random = sample_random(seed, 0);
     struct sample sample = {n, d, check_numbers(n * d), check_numbers(n), check_numbers(n)};
     for (size_t i = 0; i < n; i++) {
         double sum = 0.2;
@@ -101,10 +100,8 @@ static void check_fit(const struct sample *sample, const struct binary_rows *row
               (fit.primal - fit.dual) / fit.primal, e);
         double primal = primal_value(sample, fit.w, fit.bias, C, squared);
         double dual = dual_value(sample, fit.alpha, C, squared);
-        CHECK(fabs(primal - fit.primal) <= 1e-9 * primal, "%s C=%g: primal %.12g, is %.12g", what,
-              C, fit.primal, primal);
-        CHECK(fabs(dual - fit.dual) <= 1e-9 * primal, "%s: dual %.12g, is %.12g", what, fit.dual,
-              dual);
+        CHECK_NEAR(fit.primal, primal, 1e-9, "%s C=%g: primal", what, C);
+        CHECK_CLOSE(fit.dual, dual, 1e-9 * primal, "%s: dual", what);
         for (size_t i = 0; i < sample->n; i++) {
             CHECK(fit.alpha[i] >= 0 && (squared || fit.alpha[i] <= cost[i]), "%s: box", what);
             balance += sample->y[i] * fit.alpha[i];
@@ -143,8 +140,7 @@ static void check_optima(void) {
 
 static void check_bias(void) {
     double *breaks = check_numbers(200), *s = check_numbers(100);
-    struct random random;
-    random_start(&random, 3, 0);
+    struct random random = sample_random(3, 0);
     for (int round = 0; round < 200; round++) {
         struct sample sample = draw(2 + (size_t)round % 30, 1, round % 2, 100 + (uint64_t)round);
         size_t n = sample.n;
@@ -161,7 +157,7 @@ static void check_bias(void) {
             for (int k = 0; squared && k <= 60000; k++) {
                 least = fmin(least, total_loss(&sample, s, -3 + k * 1e-4, 1, true));
             }
-            CHECK(fabs(sum - total_loss(&sample, s, b, 1, squared)) <= 1e-12 * (1 + sum), "sum");
+            CHECK_CLOSE(sum, total_loss(&sample, s, b, 1, squared), 1e-12 * (1 + sum), "sum");
             CHECK(sum <= least * (1 + 1e-12) + 1e-12 && sum >= least * (1 - 1e-6) - 1e-6,
                   "bias %g: %.12g, not %.12g", b, sum, least);
         }
@@ -209,7 +205,7 @@ static void check_warm(void) {
         struct binary_fit cold = fit_from(&sample, squared, 1e-6, NULL, &mu);
         CHECK(warm.iterations < cold.iterations, "%lu steps warm, %lu cold",
               (unsigned long)warm.iterations, (unsigned long)cold.iterations);
-        CHECK(fabs(warm.primal - cold.primal) <= 2e-6 * cold.primal, "other optimum");
+        CHECK_NEAR(warm.primal, cold.primal, 2e-6, "other optimum");
     }
     printf("ok: a warm start takes fewer steps\n");
 }

@@ -194,13 +194,11 @@ static void check_certificate(struct scene *scene, double off) {
     double nothing = plain_nothing(scene);
     struct certificate found = certificate_of(scene);
     double raised = (found.zero_primal / nothing - 1) / DBL_EPSILON;
-    CHECK(fabs(raised - (N + ranks + 8)) < 1, "nothing is raised by %g units", raised);
-    CHECK(near(found.primal, fmin(.5 * w * w + value, nothing), 1e-12), "primal %g", found.primal);
+    CHECK_CLOSE(raised, N + ranks + 8, 1, "units by which nothing is raised");
+    CHECK_NEAR(found.primal, fmin(.5 * w * w + value, nothing), 1e-12, "primal");
     double paid = lost + price + .5 * (of_f + of_g);
-    CHECK(fabs(found.rounding - paid) <= 1e-9 * paid + off, "paid %.12g, not %.12g", found.rounding,
-          paid);
-    CHECK(fabs(found.dual - fmax(0, linear - .5 * G * G)) <= paid + 1e-14 * linear,
-          "dual %.12g, not %.12g", found.dual, linear - .5 * G * G);
+    CHECK_CLOSE(found.rounding, paid, 1e-9 * paid + off, "paid");
+    CHECK_CLOSE(found.dual, fmax(0, linear - .5 * G * G), paid + 1e-14 * linear, "dual");
 }
 
 /* A w with a loss. Differences of nearly equal numbers are accurate to some units. */
@@ -256,8 +254,7 @@ static void check_norms(unsigned round, struct random *random) {
 }
 
 int main(void) {
-    struct random random;
-    random_start(&random, 9, 0);
+    struct random random = sample_random(9, 0);
     for (unsigned round = 0; round < 128; round++) {
         check_fit(round, &random);
         check_dual(round, &random);

@@ -51,7 +51,7 @@ static void test_curvature(struct random *random, struct smm_spectral *spectral,
     hessian(spectral, B, p, Pp);
     smm_spectral_inverse(spectral, Pp, back);
     for (size_t j = 0; j < cells; j++) {
-        CHECK(fabs(back[j] - p[j]) < 1e-7, "cell %zu: %g and %g", j, back[j], p[j]);
+        CHECK_CLOSE(back[j], p[j], 1e-7, "cell %zu", j);
     }
     double *work = check_numbers(1 + smm_spectral_feature_work(spectral));
     double X[2][MAX_CELLS];
@@ -62,7 +62,7 @@ static void test_curvature(struct random *random, struct smm_spectral *spectral,
     smm_spectral_inverse(spectral, X[1], back);
     double found = array_dot(z[0], z[1], smm_spectral_features(spectral));
     double wanted = array_dot(X[0], back, cells) - array_dot(X[0], X[1], cells) / (1 + RHO);
-    CHECK(fabs(found - wanted) < 1e-12, "features: %g and %g", found, wanted);
+    CHECK_CLOSE(found, wanted, 1e-12, "features");
 }
 
 /* out = P^-1 H; P = I if B is NULL. */
@@ -138,8 +138,7 @@ static void test_step(struct random *random, struct smm_spectral *spectral, cons
 
 int main(void) {
     static const size_t shape[][2] = {{6, 6}, {4, 7}, {7, 4}, {1, 9}, {9, 1}, {1, 1}};
-    struct random random;
-    random_start(&random, 1, 0);
+    struct random random = sample_random(1, 0);
     for (size_t k = 0; k < sizeof shape / sizeof shape[0]; k++) {
         struct smm_spectral spectral;
         double B[MAX_CELLS], gradient[MAX_CELLS];

@@ -50,8 +50,7 @@ static void test_products(const struct data *data, struct threads *threads, doub
             exact += r[i] * (double)data->value[i * WIDTH + j];
             bound += r[i] * unit[i] * column[j];
         }
-        CHECK(fabs(w[j] - exact) <= rounding * bound, "column %zu: %g, not %g, by %g", j, w[j],
-              exact, bound);
+        CHECK_CLOSE(w[j], exact, rounding * bound, "column %zu", j);
     }
     for (size_t j = 0; j < WIDTH; j++) {
         v[j] = column[j] > 0 ? ((double)(j % 13) - 6) / column[j] : 1e300;
@@ -74,8 +73,7 @@ static void test_products(const struct data *data, struct threads *threads, doub
         for (size_t i = 0; i < ROWS; i++) {
             most += fabs(products[i]) * 254 * unit[i] * column[j];
         }
-        CHECK(fabs(w[j] - w[WIDTH + j]) <= 1e-5 * most, "column %zu: %g and %g", j, w[j],
-              w[WIDTH + j]);
+        CHECK_CLOSE(w[j], w[WIDTH + j], 1e-5 * most, "column %zu", j);
     }
     memset(r, 0, ROWS * sizeof *r);
     quantised_rows_normal(rows, r, v, products, v);

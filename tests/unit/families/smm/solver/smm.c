@@ -8,8 +8,6 @@
 #include "families/smm/solver/newton.h"
 #include "tests/unit/compute.h"
 
-#include <math.h>
-
 static void fill(double *x, size_t n, struct random *random) {
     for (size_t j = 0; j < n; j++) {
         x[j] = (float)(2 * random_unit(random) - 1);
@@ -26,11 +24,10 @@ struct sample {
 
 static void draw(struct sample *sample, size_t n, size_t height, size_t width, size_t rank,
                  double C, bool sparse, uint64_t seed) {
-    struct random random;
     size_t cells = height * width;
     double *U = check_numbers(height * rank), *V = check_numbers(rank * width),
            *x = check_numbers(cells);
-    random_start(&random, seed, 0);
+    struct random random = sample_random(seed, 0);
     fill(U, height * rank, &random);
     fill(V, rank * width, &random);
     *sample = (struct sample){.data = {.n_rows = n, .n_features = (uint32_t)cells}};
@@ -83,15 +80,14 @@ static void check_reproduction(const double *A, size_t m, size_t n, size_t r, co
                 sum += U[i * r + c] * s[c] * Vt[c * n + j];
                 CHECK(s[c] >= 0 && (c == 0 || s[c] <= s[c - 1]), "order");
             }
-            CHECK(fabs(sum - A[i * n + j]) < off, "%zux%zu: %g", m, n, sum - A[i * n + j]);
+            CHECK_CLOSE(sum, A[i * n + j], off, "%zux%zu", m, n);
         }
     }
 }
 
 static void check_svd(void) {
     static const size_t shapes[][2] = {{7, 4}, {4, 7}, {5, 5}, {1, 6}, {6, 1}};
-    struct random random;
-    random_start(&random, 1, 0);
+    struct random random = sample_random(1, 0);
     for (size_t k = 0; k < 5; k++) {
         size_t m = shapes[k][0], n = shapes[k][1], r = m < n ? m : n;
         double *A = check_numbers(m * n), *U = check_numbers(m * r), *s = check_numbers(r),
@@ -139,22 +135,22 @@ static void check_maps(void) {
                     for (size_t c = 0; c < S; c++) {
                         sum += x[a * S + c] * Vt[k * S + c];
                     }
-                    CHECK(fabs(F[(i * R + a) * r + k] - sum) < 1e-13, "X V");
+                    CHECK_CLOSE(F[(i * R + a) * r + k], sum, 1e-13, "X V");
                     for (size_t j = 0; j < r; j++) {
                         for (size_t e = 0; e < R; e++) {
                             inside += U[a * r + j] * U[e * r + j] * F[(i * R + e) * r + k];
                         }
                     }
-                    CHECK(fabs(T[i * r * (R + S) + r * S + a * r + k] - (sum - inside)) < 1e-13,
-                          "(I - UU') X V");
+                    CHECK_CLOSE(T[i * r * (R + S) + r * S + a * r + k], sum - inside, 1e-13,
+                                "(I - UU') X V");
                 }
                 for (size_t c = 0; c < S; c++) {
                     double sum = 0;
                     for (size_t a = 0; a < R; a++) {
                         sum += U[a * r + k] * x[a * S + c];
                     }
-                    CHECK(fabs(G[(i * r + k) * S + c] - sum) < 1e-13, "U' X");
-                    CHECK(fabs(T[i * r * (R + S) + k * S + c] - sum) < 1e-13, "U' X, tangent");
+                    CHECK_CLOSE(G[(i * r + k) * S + c], sum, 1e-13, "U' X");
+                    CHECK_CLOSE(T[i * r * (R + S) + k * S + c], sum, 1e-13, "U' X, tangent");
                 }
             }
         }
@@ -199,8 +195,7 @@ static void random_point(struct smm_point *point, const struct smm_matrices *mat
                          uint64_t seed) {
     size_t size = rank * matrices->width;
     double *normal = check_numbers(size), *U = check_numbers(rank * rank), *s = check_numbers(rank);
-    struct random random;
-    random_start(&random, seed, 1);
+    struct random random = sample_random(seed, 1);
     fill(normal, size, &random);
     MUST(smm_point_create(point, matrices, rank, &err));
     MUST(svd_thin(normal, rank, matrices->width, U, s, point->Vt, &err));
@@ -243,8 +238,7 @@ static void check_descent(void) {
             CHECK(alternate || trace.stationarity <= 1e-3, "stationarity %g", trace.stationarity);
             MUST(smm_point_matrix(&point, &sample.matrices, 2, W, &err));
             double objective = objective_of(&sample, W);
-            CHECK(fabs(objective - point.objective) < 1e-9 * point.objective,
-                  "objective %.12g, is %.12g", point.objective, objective);
+            CHECK_NEAR(point.objective, objective, 1e-9, "objective");
             smm_point_free(&point);
             data_free(&sample.data);
         }

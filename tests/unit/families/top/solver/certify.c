@@ -120,8 +120,7 @@ static void plain_scores(const struct scene *scene, double *s) {
         w += scene->weights[j] * (scene->line.gram ? (double)scene->line.x[j] : 1);
     }
     for (size_t i = 0; i < N; i++) {
-        volatile double rounded =
-            (double)scene->line.x[i] * w; /* not fused with the next operation */
+        volatile double rounded = (double)scene->line.x[i] * w; /* not fused with the next one */
         s[i] = rounded;
     }
 }
@@ -438,25 +437,21 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
     double value = plain_loss(scene, cost, level.threshold, off, &t, &lost);
     CHECK(found.zero_primal == nothing, "nothing %g", nothing);
     check_nothing(scene, cost, nothing);
-    CHECK(near(found.primal, fmin(.5 * f_norm + value, nothing), 1e-12), "primal %g, not %g",
-          found.primal, .5 * f_norm + value);
-    CHECK(fabs(level.threshold - t) <= 1e-14 * (1 + fabs(t)), "threshold %g, not %g",
-          level.threshold, t);
+    CHECK_NEAR(found.primal, fmin(.5 * f_norm + value, nothing), 1e-12, "primal");
+    CHECK_CLOSE(level.threshold, t, 1e-14 * (1 + fabs(t)), "threshold");
     double s[N], highest = -INFINITY;
     plain_scores(scene, s);
     for (size_t i = 0; i < N; i++) {
         highest = fmax(highest, s[i]);
     }
-    CHECK(fabs(level.highest - highest) <= 1e-13 * (1 + fabs(highest)), "highest score %g, not %g",
-          level.highest, highest);
+    CHECK_CLOSE(level.highest, highest, 1e-13 * (1 + fabs(highest)), "highest score");
     double rest = rounding + .5 * (of_f + of_g);
-    CHECK(fabs(found.dual - fmax(0, linear - .5 * norm)) <=
-              1e-12 * (fabs(linear) + norm) + found.rounding,
-          "dual %g, not %g", found.dual, linear - .5 * norm);
+    CHECK_CLOSE(found.dual, fmax(0, linear - .5 * norm),
+                1e-12 * (fabs(linear) + norm) + found.rounding, "dual");
     double unlike = high ? 1e-6 * lost + (scene->line.gram ? 1e-8 : 1e-12) * rest
                          : 1e-9 * found.rounding + 4 * DBL_EPSILON * (1 + value);
-    for (size_t i = 0; i < N && kind == TOP_MEAN;
-         i++) { /* an excess over a cap is rounded as beta is */
+    /* an excess over a cap is rounded as beta is */
+    for (size_t i = 0; i < N && kind == TOP_MEAN; i++) {
         double norm_bound = certify_norm_bounds(scene->certifier.certify)[i];
         unlike += 4 * DBL_EPSILON * scene->beta[i] * norm_bound * sqrt(norm);
     }
@@ -477,8 +472,7 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
               "primal %.12g, and %.12g at 2^(%d/8)", longer.primal, other, k);
     }
     plain_loss(scene, cost, 0, 0, &t, &least);
-    CHECK(fabs(again.threshold - t) <= 1e-13 * (1 + fabs(t)),
-          "threshold %g, not %g of the weights there are", again.threshold, t);
+    CHECK_CLOSE(again.threshold, t, 1e-13 * (1 + fabs(t)), "threshold of the weights there are");
 }
 
 /* The certificate of weights and a dual point on rows of `width` features and a constant one, for
@@ -533,8 +527,7 @@ static void check_constant(double constant, bool kernel, struct random *random) 
           "constant %g: primal %g, not %g", constant, apart.primal, among.primal);
     CHECK(fabs(apart.dual - among.dual) <= 1e-12 * among.primal && apart.dual > 0,
           "constant %g: dual %g, not %g", constant, apart.dual, among.dual);
-    CHECK(near(apart.norm, among.norm, 1e-12), "constant %g: norm %g, not %g", constant, apart.norm,
-          among.norm);
+    CHECK_NEAR(apart.norm, among.norm, 1e-12, "constant %g: norm", constant);
     CHECK(best.primal < apart.primal - 1e-3,
           "constant %g: primal %g of the best bias, not below %g", constant, best.primal,
           apart.primal);
@@ -585,8 +578,7 @@ static void check_bias(struct scene *scene) {
 }
 
 int main(void) {
-    struct random random;
-    random_start(&random, 10, 0);
+    struct random random = sample_random(10, 0);
     for (int round = 0; round < 384; round++) {
         float x[N];
         struct scene scene;

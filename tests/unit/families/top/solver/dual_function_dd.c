@@ -56,8 +56,8 @@ static void close_scene(struct scene *scene) {
 /* Checks the errors (N), up to 1e-9 and the rounding of double-double. */
 static void expect(const struct scene *scene, const char *what, const double *error) {
     for (size_t i = 0; i < N; i++) {
-        CHECK(fabs(scene->made.error[i] - error[i]) <= 1e-9 * error[i] + 0x1p-94,
-              "%s: row %zu: %g, not %g", what, i, scene->made.error[i], error[i]);
+        CHECK_CLOSE(scene->made.error[i], error[i], 1e-9 * error[i] + 0x1p-94, "%s: row %zu", what,
+                    i);
     }
 }
 

@@ -9,9 +9,8 @@ enum { M = 40, D = 6 };
  * is 0, and s + E b, rounded, on the others, whose b follows from it. The residual is w - X'b. */
 int main(void) {
     double X[M * D], E[M], x[M], b[M], w[D], lack[D], found[D];
-    struct random random;
     struct top_system_dd *wide;
-    random_start(&random, 1, 0);
+    struct random random = sample_random(1, 0);
     for (size_t j = 0; j < D; j++) {
         w[j] = lack[j] = (double)random_below(&random, 9) / 2 - 2;
     }
@@ -33,11 +32,10 @@ int main(void) {
     CHECK(top_system_dd_factor(wide, E), "not positive definite");
     top_system_dd_solve(wide, lack, x, found);
     for (size_t i = 0; i < M; i++) {
-        CHECK(fabs(x[i] - b[i]) <= 1e-9 * (1 + fabs(b[i])), "row %zu: %.17g, not %.17g", i, x[i],
-              b[i]);
+        CHECK_CLOSE(x[i], b[i], 1e-9 * (1 + fabs(b[i])), "row %zu", i);
     }
     for (size_t j = 0; j < D; j++) {
-        CHECK(fabs(found[j] - w[j]) <= 1e-9, "feature %zu: %.17g, not %.17g", j, found[j], w[j]);
+        CHECK_CLOSE(found[j], w[j], 1e-9, "feature %zu", j);
     }
     E[0] = (double)NAN;
     CHECK(!top_system_dd_factor(wide, E), "a factor of what is no number");

@@ -22,8 +22,7 @@ static void fill_risk(struct top_risk *risk, enum top_kind kind, bool square, st
 }
 
 static void check_risk(void) {
-    struct random random;
-    random_start(&random, 7, 0);
+    struct random random = sample_random(7, 0);
     for (int round = 0; round < 600; round++) {
         size_t n = 3 + (size_t)random_below(&random, 40);
         struct top_risk risk;
@@ -55,8 +54,7 @@ static void check_risk(void) {
             for (size_t i = 0; i < n; i++) {
                 sum += risk.mass[i] * top_loss(risk.square, risk.theta * (s[i] - t));
             }
-            CHECK(fabs(sum - risk.budget) < 1e-11 * risk.budget, "equation %g for %g", sum,
-                  risk.budget);
+            CHECK_NEAR(sum, risk.budget, 1e-11, "equation");
         }
         /* a plane below the risk */
         double there = top_risk_cut(&risk, other, h, &ignored);
@@ -90,7 +88,7 @@ static void check_shares(void) {
     }
     top_risk_ready(&risk, 1);
     for (size_t i = 0; i < N; i++) {
-        CHECK(fabs(risk.share[i] - 1. / N) < 1e-15, "share %zu is %g", i, risk.share[i]);
+        CHECK_CLOSE(risk.share[i], 1. / N, 1e-15, "share %zu", i);
     }
     top_risk_free(&risk);
     printf("ok: shares sum to 1\n");
@@ -161,7 +159,7 @@ static void check_thresholds(void) {
             high[i] = levels[i] + 0x1p30;
         }
         double higher = top_risk_threshold(&risk, high, p) - 0x1p30;
-        CHECK(fabs(higher - t) <= 0x1p-21, "threshold %.12g, far from 0 %.12g", t, higher);
+        CHECK_CLOSE(higher, t, 0x1p-21, "threshold far from 0");
         risk.theta = 3;
         double none = top_risk_threshold_at_zero(&risk),
                of_zeros = top_risk_threshold(&risk, zeros, p);
@@ -179,7 +177,7 @@ static void check_thresholds(void) {
         risk.total_mass *= 0x1p-40;
         risk.budget *= 0x1p-40;
         double tiny = top_risk_threshold(&risk, levels, p);
-        CHECK(fabs(tiny - t) <= 1e-15, "threshold %.17g, of tiny masses %.17g", t, tiny);
+        CHECK_CLOSE(tiny, t, 1e-15, "threshold of tiny masses");
         risk.kind = TOP_NONE;
         p[3] = 5;
         CHECK(top_risk_threshold(&risk, levels, p) == 0 && p[0] == 0 && p[3] == 0,
@@ -242,8 +240,7 @@ static void check_outliers(void) {
 
 /* The dual's linear part and squares by their definition. */
 static void check_dual(void) {
-    struct random random;
-    random_start(&random, 13, 0);
+    struct random random = sample_random(13, 0);
     for (int round = 0; round < 96; round++) {
         struct top_risk risk;
         enum top_kind kind = (enum top_kind)(round % 3);
@@ -277,8 +274,7 @@ static void check_dual(void) {
               (int)kind, found, value + part);
         memset(alpha, 0, sizeof alpha); /* beta's part alone, at any size */
         found = top_risk_dual(&risk, C, alpha, beta);
-        CHECK(fabs(found - part) <= 1e-13 * betas, "kind %d: beta's part is %g, not %g", (int)kind,
-              found, part);
+        CHECK_CLOSE(found, part, 1e-13 * betas, "kind %d: beta's part", (int)kind);
         top_risk_free(&risk);
     }
     printf("ok: the dual is that of its definition\n");
@@ -287,8 +283,7 @@ static void check_dual(void) {
 /* The exact multiple is where the derivative of the objective changes its sign, also if the
  * derivative is steep on one side only, at costs at which the classes are separable. */
 static void check_multiple(void) {
-    struct random random;
-    random_start(&random, 14, 0);
+    struct random random = sample_random(14, 0);
     for (int round = 0; round < 120; round++) {
         struct top_risk risk;
         enum { N = 30 };

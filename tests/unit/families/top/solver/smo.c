@@ -42,7 +42,7 @@ static void check_scores(const struct problem *problem, const double *weights, c
             sum += weights[j] * kernel_value(rows, i, rows, j);
             size += fabs(weights[j]);
         }
-        CHECK(fabs(sum - s[i]) <= 1e-13 * size, "row %zu: %.17g, not %.17g", i, s[i], sum);
+        CHECK_CLOSE(s[i], sum, 1e-13 * size, "row %zu", i);
     }
 }
 
