@@ -7,8 +7,6 @@
 
 #include "common/base/number.h"
 
-#include <math.h>
-
 enum { FEATURES = 9, UNTIMED = 3 };
 
 /* The arrays of a call: features and runs alternate, some features have the same time. */
@@ -17,8 +15,6 @@ struct arrays {
     const char *query[ROWS], *run[ROWS];
     double ms[ROWS], minutes[ROWS];
 };
-
-static dualsvm_error error;
 
 static void make_arrays(struct arrays *arrays) {
     for (int i = 0; i < ROWS; i++) {
@@ -37,7 +33,6 @@ static void make_arrays(struct arrays *arrays) {
 /* A model with maps for the queries Alpha and Beta. */
 static dualsvm_model *train(const struct rows *rows) {
     const char *query[ROWS];
-    dualsvm_model *model;
     dualsvm_options *options = rows_options("rank", DUALSVM_TRAIN);
     dualsvm_data *data = rows_data(rows, 0);
     for (int i = 0; i < ROWS; i++) {
@@ -45,16 +40,14 @@ static dualsvm_model *train(const struct rows *rows) {
     }
     rows_set(options, "targets", "1");
     CALL(dualsvm_data_set_query_words(data, query, &error));
-    CALL(dualsvm_train(&model, options, data, NULL, &error));
+    dualsvm_model *model = rows_train(options, data);
     dualsvm_data_free(data);
     dualsvm_options_free(options);
     return model;
 }
 
 static dualsvm_data *make_data(const struct rows *rows, const struct arrays *arrays) {
-    dualsvm_data *data;
-    CALL(dualsvm_data_dense(&data, "rank", rows->dense, DUALSVM_FLOAT, ROWS, COLUMNS, COLUMNS, 0,
-                            &error));
+    dualsvm_data *data = rows_bare(rows, "rank");
     CALL(dualsvm_data_set_label_numbers(data, arrays->ms, &error));
     CALL(dualsvm_data_set_query_words(data, arrays->query, &error));
     return data;
@@ -192,10 +185,8 @@ static void check_labels(const struct rows *rows, const struct arrays *arrays,
     label[4] = (double)INFINITY;
     REFUSED(dualsvm_data_set_label_numbers(data, label, &error), F, "row 5: it is infinite");
     CALL(dualsvm_data_set_label_numbers(data, arrays->ms, &error));
-    dualsvm_data *top;
     label[4] = (double)-INFINITY;
-    CALL(dualsvm_data_dense(&top, "top", rows->dense, DUALSVM_FLOAT, ROWS, COLUMNS, COLUMNS, 0,
-                            &error));
+    dualsvm_data *top = rows_bare(rows, "top");
     REFUSED(dualsvm_data_set_label_numbers(top, label, &error), F, "row 5: it is infinite");
     REFUSED(dualsvm_rank_candidates(model, NULL, top, label, NULL, NULL, NULL, NULL, &error), U,
             "family top");
@@ -207,23 +198,18 @@ static void check_labels(const struct rows *rows, const struct arrays *arrays,
 }
 
 /* Fits a model of the family with a kernel and an option, on rows with their labels. */
-static dualsvm_model *train_other(struct rows *rows, const char *family, const char *name,
-                                  const char *value) {
-    dualsvm_model *model;
-    rows_make(rows, family, 1, 3);
-    dualsvm_options *options = rows_options(family, DUALSVM_TRAIN);
-    dualsvm_data *data = rows_data(rows, 0);
-    rows_set(options, "kernel", "laplacian");
-    rows_set(options, name, value);
-    CALL(dualsvm_train(&model, options, data, NULL, &error));
-    dualsvm_data_free(data);
-    dualsvm_options_free(options);
+static dualsvm_model *train_other(const char *family, const char *name, const char *value) {
+    struct task task;
+    task_open(&task, family, 0);
+    rows_set(task.options, "kernel", "laplacian");
+    rows_set(task.options, name, value);
+    dualsvm_model *model = rows_train(task.options, task.data);
+    task_close(&task);
     return model;
 }
 
 static void check_refusals(const struct rows *rows, struct arrays *arrays,
                            const dualsvm_model *model) {
-    static struct rows other_rows;
     dualsvm_data *data = make_data(rows, arrays), *kernel = make_data(rows, arrays);
     dualsvm_options *options = rows_options("rank", DUALSVM_CANDIDATES);
     dualsvm_options *predicting = rows_options("rank", DUALSVM_PREDICT);
@@ -271,13 +257,13 @@ static void check_refusals(const struct rows *rows, struct arrays *arrays,
     }
     CALL(RANK(model, options, data));
 
-    dualsvm_model *other = train_other(&other_rows, "mc", "cost", "1");
+    dualsvm_model *other = train_other("mc", "cost", "1");
     REFUSED(RANK(other, options, data), U, "a model of mc ranks no candidates");
     dualsvm_model_free(other);
-    other = train_other(&other_rows, "rank", "pair-features", "exterior");
+    other = train_other("rank", "pair-features", "exterior");
     REFUSED(RANK(other, options, data), F, "the model has pair features");
     dualsvm_model_free(other);
-    other = train_other(&other_rows, "rank", "query-features", "mean");
+    other = train_other("rank", "query-features", "mean");
     REFUSED(RANK(other, options, data), F, "the model has features of queries");
     dualsvm_model_free(other);
     dualsvm_data_free(data);

@@ -15,13 +15,11 @@ static long in_use(void) {
 }
 
 static int stop(void *context, const dualsvm_progress *progress) {
-    (void)context;
-    (void)progress;
+    (void)context, (void)progress;
     return 1;
 }
 
 static void fit(const char *family, struct rows *rows, int i) {
-    dualsvm_error error;
     dualsvm_model *model, *copy;
     dualsvm_table *table;
     size_t size;

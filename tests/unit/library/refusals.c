@@ -2,10 +2,6 @@
  * options. */
 #include "tests/unit/library/rows.h"
 
-#include <math.h>
-
-static dualsvm_error error;
-
 static void check_options(void) {
     dualsvm_options *options = NULL;
     REFUSED(dualsvm_options_create(&options, "svm", DUALSVM_TRAIN, &error), U, "'svm'");
@@ -161,16 +157,13 @@ static void check_labels(void) {
 }
 
 static void check_training(void) {
-    static struct rows rows;
+    struct task task, ranking;
     dualsvm_model *model;
     dualsvm_table *table;
-    rows_make(&rows, "mc", 1, 3);
-    dualsvm_options *options = rows_options("mc", DUALSVM_TRAIN);
-    dualsvm_options *other = rows_options("top", DUALSVM_TRAIN);
+    task_open(&task, "mc", 0);
+    dualsvm_options *options = task.options, *other = rows_options("top", DUALSVM_TRAIN);
     dualsvm_options *predicting = rows_options("mc", DUALSVM_PREDICT);
-    dualsvm_data *data = rows_data(&rows, 0), *bare;
-    CALL(dualsvm_data_dense(&bare, "mc", rows.dense, DUALSVM_FLOAT, ROWS, COLUMNS, COLUMNS, 0,
-                            &error));
+    dualsvm_data *data = task.data, *bare = rows_bare(&task.rows, "mc");
 #define TRAIN(options, data) dualsvm_train(&model, options, data, NULL, &error)
     REFUSED(TRAIN(NULL, data), U, "no options");
     REFUSED(TRAIN(options, NULL), U, "no data");
@@ -197,37 +190,31 @@ static void check_training(void) {
     rows_set(options, "kernel", "linear");
     CALL(dualsvm_data_set_precomputed(data, NULL, &error));
     REFUSED(TRAIN(options, data), U, "not precomputed");
-    dualsvm_data_free(data);
-    dualsvm_options_free(other);
-    rows_make(&rows, "rank", 1, 3);
-    other = rows_options("rank", DUALSVM_TRAIN);
-    data = rows_data(&rows, 0);
-    CALL(dualsvm_data_set_weights(data, rows.weight, &error));
-    REFUSED(TRAIN(other, data), U, "rank has no weights of rows");
+    task_open(&ranking, "rank", 0);
+    CALL(dualsvm_data_set_weights(ranking.data, ranking.rows.weight, &error));
+    REFUSED(TRAIN(ranking.options, ranking.data), U, "rank has no weights of rows");
     CHECK_TRUE(!model && !table);
-    dualsvm_data_free(data);
+    task_close(&task);
+    task_close(&ranking);
     dualsvm_data_free(bare);
-    dualsvm_options_free(options);
     dualsvm_options_free(other);
     dualsvm_options_free(predicting);
     printf("ok: training\n");
 }
 
 static void check_models(void) {
-    static struct rows rows;
-    dualsvm_model *model, *copy = NULL;
-    dualsvm_data *other, *kernel;
+    struct task task, ranking;
+    dualsvm_model *copy = NULL;
     double scores[ROWS * 3];
     uint32_t label[ROWS];
     unsigned char chosen[ROWS * 3];
     size_t size;
-    rows_make(&rows, "mc", 1, 3);
-    dualsvm_options *options = rows_options("mc", DUALSVM_TRAIN);
-    dualsvm_options *predicting = rows_options("top", DUALSVM_PREDICT);
-    dualsvm_data *data = rows_data(&rows, 0);
-    CALL(dualsvm_train(&model, options, data, NULL, &error));
-    CALL(dualsvm_data_dense(&other, "top", rows.dense, DUALSVM_FLOAT, ROWS, COLUMNS, COLUMNS, 0,
-                            &error));
+    task_open(&task, "mc", 0);
+    task_open(&ranking, "rank", 0);
+    dualsvm_options *options = task.options, *predicting = rows_options("top", DUALSVM_PREDICT);
+    dualsvm_data *data = task.data, *other = rows_bare(&task.rows, "top");
+    dualsvm_data *kernel = rows_bare(&task.rows, "mc");
+    dualsvm_model *model = rows_train(options, data);
     const char *bytes = dualsvm_model_bytes(model, &size);
     for (size_t n = 0; n < size; n += 7) {
         REFUSED(dualsvm_model_from_bytes(&copy, "mc", bytes, n, &error), F, "<bytes>");
@@ -243,8 +230,6 @@ static void check_models(void) {
     REFUSED(dualsvm_model_save(model, "no/such/folder", &error), F, "cannot write");
     CHECK_TRUE(!copy);
     REFUSED(dualsvm_predict_scores(model, NULL, other, scores, &error), U, "family top");
-    CALL(dualsvm_data_dense(&kernel, "mc", rows.dense, DUALSVM_FLOAT, ROWS, COLUMNS, COLUMNS, 0,
-                            &error));
     CALL(dualsvm_data_set_precomputed(kernel, NULL, &error));
     REFUSED(dualsvm_predict_scores(model, NULL, kernel, scores, &error), U, "wants features");
     dualsvm_data_free(kernel);
@@ -254,58 +239,48 @@ static void check_models(void) {
     REFUSED(dualsvm_predict_scores(model, NULL, data, NULL, &error), U, "no place");
     REFUSED(dualsvm_predict_sets(model, NULL, data, chosen, &error), U, "no sets");
     REFUSED(dualsvm_predict_probabilities(model, NULL, data, scores, &error), F, "-b 1");
-    dualsvm_model *rank;
-    rows_make(&rows, "rank", 1, 3);
-    dualsvm_options *ranking = rows_options("rank", DUALSVM_TRAIN);
-    dualsvm_data *queries = rows_data(&rows, 0);
-    CALL(dualsvm_train(&rank, ranking, queries, NULL, &error));
-    REFUSED(dualsvm_predict_labels(rank, NULL, queries, label, &error), U, "no labels");
+    dualsvm_model *rank = rows_train(ranking.options, ranking.data);
+    REFUSED(dualsvm_predict_labels(rank, NULL, ranking.data, label, &error), U, "no labels");
     CHECK_TRUE(dualsvm_model_labels(rank) == 0 && !dualsvm_model_label(rank, 0));
     dualsvm_model_free(rank);
-    rows_set(ranking, "pair-features", "exterior");
-    rows_set(ranking, "kernel", "laplacian");
-    CALL(dualsvm_train(&rank, ranking, queries, NULL, &error));
+    rows_set(ranking.options, "pair-features", "exterior");
+    rows_set(ranking.options, "kernel", "laplacian");
+    rank = rows_train(ranking.options, ranking.data);
     CHECK_TRUE(dualsvm_model_scores(rank) == 0);
-    REFUSED(dualsvm_predict_scores(rank, NULL, queries, scores, &error), F, "pair features");
+    REFUSED(dualsvm_predict_scores(rank, NULL, ranking.data, scores, &error), F, "pair features");
     REFUSED(dualsvm_model_weights(rank, scores, NULL, &error), U, "weights");
     dualsvm_model_free(rank);
-    dualsvm_options_free(ranking);
-    dualsvm_data_free(queries);
-    dualsvm_data_free(data);
-    dualsvm_data_free(other);
-    dualsvm_options_free(options);
-    dualsvm_options_free(predicting);
     dualsvm_model_free(model);
+    dualsvm_data_free(other);
+    dualsvm_options_free(predicting);
+    task_close(&task);
+    task_close(&ranking);
     printf("ok: models\n");
 }
 
 /* The scores of a linear model are computed from its weights. */
 static void check_weights(void) {
-    static struct rows rows;
-    dualsvm_model *model;
+    struct task task;
     double weights[COLUMNS * 3], bias[3], scores[ROWS * 3];
-    rows_make(&rows, "mc", 1, 3);
-    dualsvm_options *options = rows_options("mc", DUALSVM_TRAIN);
-    dualsvm_data *data = rows_data(&rows, 0);
-    rows_set(options, "bias", "1");
-    CALL(dualsvm_train(&model, options, data, NULL, &error));
+    task_open(&task, "mc", 0);
+    rows_set(task.options, "bias", "1");
+    dualsvm_model *model = rows_train(task.options, task.data);
     CHECK_TRUE(dualsvm_model_scores(model) == 3 && dualsvm_model_features(model) == COLUMNS);
     CHECK_TRUE(dualsvm_model_support_vectors(model) == 0);
     CALL(dualsvm_model_weights(model, weights, bias, &error));
-    CALL(dualsvm_predict_scores(model, NULL, data, scores, &error));
+    CALL(dualsvm_predict_scores(model, NULL, task.data, scores, &error));
     for (int i = 0; i < ROWS; i++) {
         for (int k = 0; k < 3; k++) {
             double sum = bias[k];
             for (int j = 0; j < COLUMNS; j++) {
-                sum += (double)rows.dense[i * COLUMNS + j] * weights[j * 3 + k];
+                sum += (double)task.rows.dense[i * COLUMNS + j] * weights[j * 3 + k];
             }
-            CHECK(fabs(sum - scores[i * 3 + k]) < 1e-12, "%d %d: %g", i, k, sum);
+            CHECK_CLOSE(scores[i * 3 + k], sum, 1e-12, "row %d, class %d", i, k);
         }
     }
     CHECK_TRUE(bias[0] != 0);
-    dualsvm_data_free(data);
-    dualsvm_options_free(options);
     dualsvm_model_free(model);
+    task_close(&task);
     printf("ok: weights\n");
 }
 

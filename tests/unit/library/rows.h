@@ -28,6 +28,9 @@ struct rows {
     double weight[ROWS];
 };
 
+/* The error of the last call that failed, in this thread. */
+static _Thread_local __attribute__((unused)) dualsvm_error error;
+
 /* CALL(function call): fails the test unless the call succeeds. */
 #define CALL(call) CHECK((call) == 0, "%s", error.text)
 
@@ -98,7 +101,6 @@ static inline void rows_write(const struct rows *rows, const char *path) {
 
 /* Labels, and in rank queries. */
 static inline void rows_label(const struct rows *rows, dualsvm_data *data) {
-    dualsvm_error error;
     if (strcmp(rows->family, "ml") == 0) {
         CALL(dualsvm_data_set_label_codes(data, rows->set_start, rows->set, set_names, SETS,
                                           &error));
@@ -110,13 +112,20 @@ static inline void rows_label(const struct rows *rows, dualsvm_data *data) {
     }
 }
 
+/* The dense rows without labels, as data of any family. */
+static inline dualsvm_data *rows_bare(const struct rows *rows, const char *family) {
+    dualsvm_data *data;
+    CALL(dualsvm_data_dense(&data, family, rows->dense, DUALSVM_FLOAT, ROWS, COLUMNS, COLUMNS, 0,
+                            &error));
+    return data;
+}
+
 enum { WAYS = 7 };
 
 /* Creates the data from arrays in way 0 .. WAYS - 1: dense floats, borrowed or copied, dense
  * doubles with a stride, CSR of all types. */
 static inline dualsvm_data *rows_data(const struct rows *rows, int way) {
     dualsvm_data *data = NULL;
-    dualsvm_error error;
     const char *family = rows->family;
     switch (way) {
     case 0:
@@ -146,13 +155,11 @@ static inline dualsvm_data *rows_data(const struct rows *rows, int way) {
 }
 
 static inline void rows_set(dualsvm_options *options, const char *name, const char *value) {
-    dualsvm_error error;
     CHECK(dualsvm_options_set(options, name, value, &error) == 0, "%s", error.text);
 }
 
 static inline dualsvm_options *rows_options(const char *family, int role) {
     dualsvm_options *options;
-    dualsvm_error error;
     CALL(dualsvm_options_create(&options, family, role, &error));
     if (role == DUALSVM_TRAIN && strcmp(family, "smm") == 0) {
         rows_set(options, "shape", "2x3");
@@ -160,8 +167,32 @@ static inline dualsvm_options *rows_options(const char *family, int role) {
     return options;
 }
 
-/* REFUSED(call, kind, words): the call fails with this kind and message, in a variable
- * `error` of the caller. */
+static inline dualsvm_model *rows_train(const dualsvm_options *options, dualsvm_data *data) {
+    dualsvm_model *model;
+    CALL(dualsvm_train(&model, options, data, NULL, &error));
+    return model;
+}
+
+/* All that a fit takes. */
+struct task {
+    struct rows rows;
+    dualsvm_options *options;
+    dualsvm_data *data;
+};
+
+/* way: of rows_data */
+static inline void task_open(struct task *task, const char *family, int way) {
+    rows_make(&task->rows, family, 1, 3);
+    task->options = rows_options(family, DUALSVM_TRAIN);
+    task->data = rows_data(&task->rows, way);
+}
+
+static inline void task_close(struct task *task) {
+    dualsvm_data_free(task->data);
+    dualsvm_options_free(task->options);
+}
+
+/* REFUSED(call, kind, words): the call fails with this kind and message. */
 #define REFUSED(call, of_kind, words)                                                              \
     do {                                                                                           \
         memset(&error, 0, sizeof error);                                                           \

@@ -29,7 +29,6 @@ static bool same(const double *a, const double *b, size_t n) {
 /* Compares all predictions for the rows with those for the rows of the file. */
 static void check_predictions(const dualsvm_model *model, const dualsvm_data *data,
                               const dualsvm_data *of_file, int way) {
-    dualsvm_error error;
     size_t n = ROWS * dualsvm_model_scores(model), labels = dualsvm_model_labels(model);
     double *a = malloc(2 * n * sizeof *a), *b = a + n;
     CALL(dualsvm_predict_scores(model, NULL, of_file, a, &error));
@@ -70,7 +69,6 @@ static void check_predictions(const dualsvm_model *model, const dualsvm_data *da
 
 /* A hash of the measures of the rows. */
 static double measure(const dualsvm_model *model, const dualsvm_data *data) {
-    dualsvm_error error;
     dualsvm_measures *measures;
     double sum = 0;
     CALL(dualsvm_measure(&measures, model, NULL, data, &error));
@@ -83,7 +81,6 @@ static double measure(const dualsvm_model *model, const dualsvm_data *data) {
 }
 
 static void check_model(const dualsvm_model *model, const dualsvm_data *of_file) {
-    dualsvm_error error;
     dualsvm_model *copy;
     dualsvm_report report;
     size_t size, again;
@@ -144,16 +141,13 @@ static void check_view(const struct rows *rows, const dualsvm_data *of_file) {
 
 int main(int argc, char **argv) {
     static struct rows rows, before;
-    dualsvm_error error;
     char path[3][64];
     const char *family = argv[1];
     rows_make(&rows, family, strtod(argv[2], NULL), 7);
     before = rows;
     for (int k = 0; k < 3; k++) {
-        snprintf(path[k], sizeof path[k], "%s.%s", family,
-                 k == 0   ? "svm"
-                 : k == 1 ? "model"
-                          : "lines");
+        static const char *const ends[] = {"svm", "model", "lines"};
+        snprintf(path[k], sizeof path[k], "%s.%s", family, ends[k]);
     }
     rows_write(&rows, path[0]);
     setlocale(LC_ALL, "");
@@ -162,9 +156,8 @@ int main(int argc, char **argv) {
         rows_set(options, argv[i], argv[i + 1]);
     }
     dualsvm_data *of_file;
-    dualsvm_model *model, *other;
     CALL(dualsvm_data_read(&of_file, options, path[0], &error));
-    CALL(dualsvm_train(&model, options, of_file, NULL, &error));
+    dualsvm_model *model = rows_train(options, of_file);
     CHECK_TRUE(dualsvm_data_rows(of_file) == ROWS && dualsvm_data_features(of_file) == COLUMNS);
     check_view(&rows, of_file);
     size_t size, other_size;
@@ -172,7 +165,7 @@ int main(int argc, char **argv) {
     for (int way = 0; way < WAYS; way++) {
         dualsvm_data *data = rows_data(&rows, way);
         CHECK_TRUE(dualsvm_data_rows(data) == ROWS && dualsvm_data_features(data) == COLUMNS);
-        CALL(dualsvm_train(&other, options, data, NULL, &error));
+        dualsvm_model *other = rows_train(options, data);
         const void *other_bytes = dualsvm_model_bytes(other, &other_size);
         CHECK(size == other_size && memcmp(bytes, other_bytes, size) == 0, "way %d", way);
         check_predictions(model, data, of_file, way);

@@ -3,7 +3,6 @@
 #include "tests/unit/library/rows.h"
 
 #include <locale.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -38,24 +37,21 @@ static void message(void *context, const char *text) {
 }
 
 static void check_progress(void) {
-    static struct rows rows;
-    dualsvm_error error;
+    struct task task;
     dualsvm_model *model;
     dualsvm_report report;
     struct seen seen = {0};
     dualsvm_watch watch = {sizeof watch, &seen, progress, NULL, message};
-    rows_make(&rows, "mc", 1, 3);
-    dualsvm_options *options = rows_options("mc", DUALSVM_TRAIN);
-    dualsvm_data *data = rows_data(&rows, 0);
-    rows_set(options, "epsilon", "1e-6");
-    CALL(dualsvm_train(&model, options, data, &watch, &error));
+    task_open(&task, "mc", 0);
+    rows_set(task.options, "epsilon", "1e-6");
+    CALL(dualsvm_train(&model, task.options, task.data, &watch, &error));
     dualsvm_model_report(model, &report, sizeof report);
     CHECK(seen.n > 1 && seen.gap >= 0 && seen.messages == 0 && report.converged == 1, "%zu, %s",
           seen.n, seen.message);
     dualsvm_model_free(model);
     /* a stopped fit has a model with its true gap */
     seen = (struct seen){.most = 1};
-    CALL(dualsvm_train(&model, options, data, &watch, &error));
+    CALL(dualsvm_train(&model, task.options, task.data, &watch, &error));
     dualsvm_model_report(model, &report, sizeof report);
     CHECK(seen.n == 1 && report.converged == 0 && report.gap > 1e-6 && report.gap <= 1, "%zu %g",
           seen.n, report.gap);
@@ -66,17 +62,16 @@ static void check_progress(void) {
     /* fields beyond the size of an older caller's struct are not read */
     watch.size = offsetof(dualsvm_watch, progress);
     seen = (struct seen){0};
-    CALL(dualsvm_train(&model, options, data, &watch, &error));
+    CALL(dualsvm_train(&model, task.options, task.data, &watch, &error));
     CHECK_TRUE(seen.n == 0 && seen.messages == 0);
     dualsvm_model_free(model);
     /* calibration is impossible after a stopped fit */
     watch.size = sizeof watch;
     seen = (struct seen){.most = 1};
-    rows_set(options, "probability", "1");
-    CHECK_TRUE(dualsvm_train(&model, options, data, &watch, &error) < 0);
+    rows_set(task.options, "probability", "1");
+    CHECK_TRUE(dualsvm_train(&model, task.options, task.data, &watch, &error) < 0);
     CHECK(error.kind == DUALSVM_STOPPED && !model, "%s", error.text);
-    dualsvm_data_free(data);
-    dualsvm_options_free(options);
+    task_close(&task);
     printf("ok: progress is told, and a fit is stopped\n");
 }
 
@@ -87,22 +82,19 @@ static int take_nothing(void *context, const char *text, size_t size) {
 }
 
 static void check_table(void) {
-    static struct rows rows;
-    dualsvm_error error;
+    struct task task;
     dualsvm_table *table;
     dualsvm_model *model;
     struct seen seen = {0};
     const dualsvm_watch watch = {sizeof watch, &seen, NULL, row, NULL};
-    rows_make(&rows, "top", 1, 3);
-    dualsvm_options *options = rows_options("top", DUALSVM_TRAIN);
-    dualsvm_data *data = rows_data(&rows, 3);
+    task_open(&task, "top", 3);
     uint32_t fold[ROWS];
     for (uint32_t i = 0; i < ROWS; i++) {
         fold[i] = i == 5 ? UINT32_MAX : i / 15;
     }
-    CALL(dualsvm_data_set_folds(data, fold, 4, &error));
-    rows_set(options, "cost", "0.01,0.1,1");
-    CALL(dualsvm_sweep(&table, &model, options, data, &watch, &error));
+    CALL(dualsvm_data_set_folds(task.data, fold, 4, &error));
+    rows_set(task.options, "cost", "0.01,0.1,1");
+    CALL(dualsvm_sweep(&table, &model, task.options, task.data, &watch, &error));
     CHECK_TRUE(seen.rows == 3 && dualsvm_table_rows(table) == 3);
     size_t cost = dualsvm_table_find(table, "cost"), best = dualsvm_table_best(table);
     CHECK_TRUE(dualsvm_table_find(table, "no") == SIZE_MAX && best < 3);
@@ -114,20 +106,19 @@ static void check_table(void) {
                !dualsvm_table_name(table, dualsvm_table_columns(table)));
     CHECK_TRUE(strtod(dualsvm_model_value(model, "cost"), NULL) ==
                dualsvm_table_number(table, best, cost));
-    CHECK_TRUE(dualsvm_predict_text(model, NULL, data, take_nothing, NULL, &error) < 0 &&
+    CHECK_TRUE(dualsvm_predict_text(model, NULL, task.data, take_nothing, NULL, &error) < 0 &&
                error.kind == DUALSVM_STOPPED);
     dualsvm_table_free(table);
     dualsvm_model_free(model);
     seen = (struct seen){.most = 2};
-    CHECK_TRUE(dualsvm_cross_validate(&table, options, data, &watch, &error) < 0);
+    CHECK_TRUE(dualsvm_cross_validate(&table, task.options, task.data, &watch, &error) < 0);
     CHECK(seen.rows == 2 && error.kind == DUALSVM_STOPPED && !table, "%s", error.text);
-    rows_set(options, "cost", "1");
+    rows_set(task.options, "cost", "1");
     seen = (struct seen){0};
-    CALL(dualsvm_cross_validate(&table, options, data, &watch, &error));
+    CALL(dualsvm_cross_validate(&table, task.options, task.data, &watch, &error));
     CHECK_TRUE(seen.rows == 1 && dualsvm_table_rows(table) == 1);
     dualsvm_table_free(table);
-    dualsvm_data_free(data);
-    dualsvm_options_free(options);
+    task_close(&task);
     printf("ok: rows are told as they come, and a sweep and a text are stopped\n");
 }
 
@@ -164,23 +155,19 @@ static int slow_row(void *context, const dualsvm_table *table, size_t row) {
 
 /* The fits to folds run on several threads, their callbacks one at a time. */
 static void check_one_at_a_time(void) {
-    static struct rows rows;
-    dualsvm_error error;
+    struct task task;
     dualsvm_table *table;
     struct overlap overlap = {0};
     const dualsvm_watch watch = {sizeof watch, &overlap, slow_progress, slow_row, NULL};
-    rows_make(&rows, "mc", 1, 3);
-    dualsvm_options *options = rows_options("mc", DUALSVM_TRAIN);
-    dualsvm_data *data = rows_data(&rows, 0);
-    rows_set(options, "threads", "4");
-    rows_set(options, "folds", "4");
-    rows_set(options, "cost", "2^-6:2^6:x2");
-    CALL(dualsvm_cross_validate(&table, options, data, &watch, &error));
+    task_open(&task, "mc", 0);
+    rows_set(task.options, "threads", "4");
+    rows_set(task.options, "folds", "4");
+    rows_set(task.options, "cost", "2^-6:2^6:x2");
+    CALL(dualsvm_cross_validate(&table, task.options, task.data, &watch, &error));
     CHECK_TRUE(atomic_load(&overlap.rows) == 13 && atomic_load(&overlap.checks) > 13);
     CHECK_TRUE(!atomic_load(&overlap.found));
     dualsvm_table_free(table);
-    dualsvm_data_free(data);
-    dualsvm_options_free(options);
+    task_close(&task);
     printf("ok: callbacks are called one at a time\n");
 }
 
@@ -216,19 +203,15 @@ static void *work(void *argument) {
 }
 
 static void check_threads(const char *kernel) {
-    static struct rows rows;
-    dualsvm_error error;
-    dualsvm_model *model;
-    rows_make(&rows, "mc", 1, 3);
-    dualsvm_options *options = rows_options("mc", DUALSVM_TRAIN);
-    dualsvm_data *data = rows_data(&rows, 1);
-    rows_set(options, "kernel", kernel);
-    rows_set(options, "threads", "2");
-    CALL(dualsvm_train(&model, options, data, NULL, &error));
+    struct task task;
+    task_open(&task, "mc", 1);
+    rows_set(task.options, "kernel", kernel);
+    rows_set(task.options, "threads", "2");
+    dualsvm_model *model = rows_train(task.options, task.data);
     pthread_t thread[AT_ONCE];
     struct worker worker[AT_ONCE];
     for (int t = 0; t < AT_ONCE; t++) {
-        worker[t] = (struct worker){options, data, model, false};
+        worker[t] = (struct worker){task.options, task.data, model, false};
         CHECK_TRUE(pthread_create(&thread[t], NULL, work, &worker[t]) == 0);
     }
     for (int t = 0; t < AT_ONCE; t++) {
@@ -236,8 +219,7 @@ static void check_threads(const char *kernel) {
         CHECK(!worker[t].failed, "thread %d", t);
     }
     dualsvm_model_free(model);
-    dualsvm_data_free(data);
-    dualsvm_options_free(options);
+    task_close(&task);
     printf("ok: %d threads train at once, %s\n", AT_ONCE, kernel);
 }
 
