@@ -10,17 +10,15 @@ static void check_bracket(const struct solution *solution, double primal, double
 }
 
 static void check_path(void) {
-    struct reference_data rows;
-    random_rows(&rows, 40, 4, 3, 1, 51);
+    struct reference_data rows = random_rows(40, 4, 3, 1, 51);
     for (int kind = 0; kind < 4; kind++) {
         bool linear = kind & 1;
-        struct data data;
         struct gram *gram = NULL;
         struct rank *rank;
         struct kernel kernel = {KERNEL_TANIMOTO, 3, 1, 0};
         struct rank_preferences preferences = all_pairs();
         struct reference_kernel reference = {linear ? 0 : 5, 3, 1, 0};
-        rows_to_data(&data, &rows, DENSE);
+        struct data data = rows_to_data(&rows, DENSE);
         CHECK(linear || gram_create(&gram, &kernel, &data, 1 << 24, true, NULL, &err) == 0, "%s",
               err.text);
         struct problem problem = {.data = &data, .gram = gram, .n = data.n_rows};
@@ -31,9 +29,8 @@ static void check_path(void) {
             struct rank_parameters parameters = {
                 kind & 2 ? RANK_SQUARED_HINGE : RANK_HINGE, RANK_AUTO, path[c], 1e-6, 0, 0};
             struct solution solution;
-            struct reference_pairs pairs;
+            struct reference_pairs pairs = list_pairs(&rows, &preferences, path[c]);
             double primal, dual;
-            list_pairs(&pairs, &rows, &preferences, path[c]);
             reference_optimum(&rows, &reference, &pairs, false, kind & 2, 1e-9, &primal, &dual);
             MUST(rank_solve(rank, &parameters, NULL, &solution, &err));
             CHECK(solution.converged, "kind %d C %g: not converged", kind, path[c]);
@@ -49,9 +46,7 @@ static void check_path(void) {
 }
 
 static void check_subset(void) {
-    struct reference_data rows, part;
-    random_rows(&rows, 50, 4, 3, 1, 61);
-    random_rows(&part, 25, 4, 1, 1, 62);
+    struct reference_data rows = random_rows(50, 4, 3, 1, 61), part = random_rows(25, 4, 1, 1, 62);
     uint32_t chosen[25];
     for (size_t i = 0; i < 25; i++) { /* every second row, backwards */
         chosen[i] = (uint32_t)(48 - 2 * i);
@@ -60,13 +55,12 @@ static void check_subset(void) {
         part.t[i] = rows.t[chosen[i]];
         part.query[i] = rows.query[chosen[i]];
     }
-    struct data data;
     struct gram *gram = NULL;
     struct rank *rank = NULL;
     struct kernel kernel = {KERNEL_RBF, 3, .5, 0};
     struct reference_kernel reference = {2, 3, .5, 0};
     struct rank_preferences preferences = all_pairs();
-    rows_to_data(&data, &rows, SPARSE);
+    struct data data = rows_to_data(&rows, SPARSE);
     MUST(gram_create(&gram, &kernel, &data, 1 << 24, true, NULL, &err));
     struct problem problem = {.data = &data, .gram = gram, .rows = chosen, .n = 25};
     MUST(rank_create(&rank, &problem, &preferences, &err));
@@ -74,14 +68,12 @@ static void check_subset(void) {
         struct rank_parameters parameters = {
             loss ? RANK_SQUARED_HINGE : RANK_HINGE, RANK_AUTO, 2, 1e-6, 0, 0};
         struct solution solution = {0};
-        struct reference_pairs pairs;
+        struct reference_pairs pairs = list_pairs(&part, &preferences, 2);
         double primal, dual, *matrix = reference_gram(&reference, &part);
-        list_pairs(&pairs, &part, &preferences, 2);
         reference_optimum(&part, &reference, &pairs, false, loss, 1e-9, &primal, &dual);
         MUST(rank_solve(rank, &parameters, NULL, &solution, &err));
         double at = objective(&part, matrix, &pairs, loss, false, &solution);
-        CHECK(fabs(at - solution.primal) <= 1e-9 * at, "%.17g at the weights, said %.17g", at,
-              solution.primal);
+        CHECK_NEAR(solution.primal, at, 1e-9, "primal");
         check_bracket(&solution, primal, dual);
         solution_free(&solution);
         reference_pairs_free(&pairs);
@@ -97,13 +89,12 @@ static void check_subset(void) {
 static void plain_fit(const struct reference_data *rows, bool linear, enum rank_loss loss,
                       const struct rank_preferences *preferences, size_t n_threads,
                       struct rank_counts *counts, struct solution *solution) {
-    struct data data;
     struct gram *gram = NULL;
     struct rank *rank;
     struct threads *threads = NULL;
     struct kernel kernel = {KERNEL_MINMAX, 3, 1, 0};
     struct rank_parameters parameters = {loss, RANK_AUTO, 1, 1e-7, 0, 0};
-    rows_to_data(&data, rows, SPARSE);
+    struct data data = rows_to_data(rows, SPARSE);
     CHECK(n_threads < 2 || threads_create(&threads, n_threads, &err) == 0, "%s", err.text);
     CHECK(linear || gram_create(&gram, &kernel, &data, 1 << 24, true, threads, &err) == 0, "%s",
           err.text);
@@ -118,9 +109,8 @@ static void plain_fit(const struct reference_data *rows, bool linear, enum rank_
 }
 
 static void check_threads(void) {
-    struct reference_data rows;
     struct rank_preferences preferences = all_pairs();
-    random_rows(&rows, 700, 12, 5, 0, 71);
+    struct reference_data rows = random_rows(700, 12, 5, 0, 71);
     for (int kind = 0; kind < 4; kind += quick_step(3)) {
         struct solution one, two;
         struct rank_counts counts;
@@ -139,8 +129,7 @@ static void check_threads(void) {
 }
 
 static void check_fraction(void) {
-    struct reference_data rows;
-    random_rows(&rows, 60, 4, 2, 0, 81);
+    struct reference_data rows = random_rows(60, 4, 2, 0, 81);
     struct rank_preferences preferences = all_pairs();
     struct rank_counts all, part, again, other;
     struct solution full, one, same, different;
@@ -150,7 +139,7 @@ static void check_fraction(void) {
     plain_fit(&rows, true, RANK_SQUARED_HINGE, &preferences, 1, &again, &same);
     preferences.seed = 2;
     plain_fit(&rows, true, RANK_SQUARED_HINGE, &preferences, 1, &other, &different);
-    CHECK(fabs(part.n_pairs - .3 * all.n_pairs) <= 2, "%g of %g pairs", part.n_pairs, all.n_pairs);
+    CHECK_CLOSE(part.n_pairs, .3 * all.n_pairs, 2, "pairs");
     CHECK(part.n_pairs == again.n_pairs && part.n_pairs == other.n_pairs, "%g, %g, %g pairs",
           part.n_pairs, again.n_pairs, other.n_pairs);
     size_t bytes = (rows.width - 1) * sizeof(double);

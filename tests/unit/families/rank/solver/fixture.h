@@ -24,43 +24,43 @@ static inline double uniform(uint64_t *state) { /* splitmix64 */
 
 enum shape { SPARSE, DENSE };
 
-static inline void random_rows(struct reference_data *rows, size_t n, size_t features,
-                               size_t groups, int grades, uint64_t seed) {
-    rows->n = n;
-    rows->width = features + 1;
-    rows->x = check_array(n * rows->width, sizeof(double));
-    rows->t = check_array(n, sizeof(double));
-    rows->query = check_array(n, sizeof(unsigned long));
+static inline struct reference_data random_rows(size_t n, size_t features, size_t groups,
+                                                int grades, uint64_t seed) {
+    struct reference_data rows = {.n = n, .width = features + 1};
+    rows.x = check_numbers(n * rows.width);
+    rows.t = check_numbers(n);
+    rows.query = check_array(n, sizeof(unsigned long));
     for (size_t i = 0; i < n; i++) {
         double sum = 2 * (uniform(&seed) - .5);
         for (size_t c = 1; c <= features; c++) {
             double value = uniform(&seed) < .3 ? 0 : 2 * uniform(&seed);
-            rows->x[i * rows->width + c] = (double)(float)value;
+            rows.x[i * rows.width + c] = (double)(float)value;
             sum += (c % 2 ? value : -value);
         }
-        rows->t[i] = grades > 0 ? floor(sum) : sum;
-        rows->query[i] = (unsigned long)(3 + i % groups);
+        rows.t[i] = grades > 0 ? floor(sum) : sum;
+        rows.query[i] = (unsigned long)(3 + i % groups);
     }
+    return rows;
 }
 
 /* Rows as data. Column c - 1 of the reference is index c. The caller calls data_free. */
-static inline void rows_to_data(struct data *data, const struct reference_data *rows,
-                                enum shape shape) {
+static inline struct data rows_to_data(const struct reference_data *rows, enum shape shape) {
     size_t n = rows->n, features = rows->width - 1;
-    *data = (struct data){.n_rows = n, .n_features = (uint32_t)features, .labels = DATA_NUMBER};
-    data->target = reference_alloc(n, sizeof(double));
-    data->query = reference_alloc(n, sizeof(uint64_t));
-    data->value = reference_alloc(n * features, sizeof(float));
+    struct data data = {.n_rows = n, .n_features = (uint32_t)features, .labels = DATA_NUMBER};
+    data.target = reference_alloc(n, sizeof(double));
+    data.query = reference_alloc(n, sizeof(uint64_t));
+    data.value = reference_alloc(n * features, sizeof(float));
     for (size_t i = 0; i < n; i++) {
-        data->target[i] = rows->t[i];
-        data->query[i] = rows->query[i];
+        data.target[i] = rows->t[i];
+        data.query[i] = rows->query[i];
         for (size_t c = 0; c < features; c++) {
-            data->value[i * features + c] = (float)rows->x[i * rows->width + c + 1];
+            data.value[i * features + c] = (float)rows->x[i * rows->width + c + 1];
         }
     }
     if (shape == SPARSE) {
-        MUST(data_make_sparse(data, &err));
+        MUST(data_make_sparse(&data, &err));
     }
+    return data;
 }
 
 static inline struct rank_preferences all_pairs(void) {
@@ -70,18 +70,29 @@ static inline struct rank_preferences all_pairs(void) {
 }
 
 /* The reference problem of the same preferences (fraction 1). */
-static inline void list_pairs(struct reference_pairs *pairs, const struct reference_data *rows,
-                              const struct rank_preferences *preferences, double cost) {
-    reference_pairs_list(
-        pairs, rows, preferences->gap_low, preferences->gap_high, cost,
-        (enum reference_unit)(preferences->unit + (preferences->linear_gain ? 2 : 0)));
-    for (size_t p = 0; p < pairs->m; p++) {
+static inline struct reference_pairs list_pairs(const struct reference_data *rows,
+                                                const struct rank_preferences *preferences,
+                                                double cost) {
+    unsigned unit = preferences->unit + (preferences->linear_gain ? 2U : 0);
+    struct reference_pairs pairs = reference_pairs_list(
+        rows, preferences->gap_low, preferences->gap_high, cost, (enum reference_unit)unit);
+    for (size_t p = 0; p < pairs.m; p++) {
         for (size_t w = 0; w < preferences->n_weights; w++) {
-            if (rows->query[pairs->i[p]] == preferences->weight_query[w]) {
-                pairs->cost[p] *= preferences->weight[w];
+            if (rows->query[pairs.i[p]] == preferences->weight_query[w]) {
+                pairs.cost[p] *= preferences->weight[w];
             }
         }
     }
+    return pairs;
+}
+
+/* The same in the solver. The caller calls rank_pairs_free. */
+static inline struct rank_pairs solver_pairs(const struct data *data,
+                                             const struct rank_preferences *preferences) {
+    const struct problem problem = {.data = data, .n = data->n_rows};
+    struct rank_pairs pairs;
+    MUST(rank_pairs_create(&pairs, &problem, preferences, &err));
+    return pairs;
 }
 
 /* ---- the objective at a solution, by definition ---- */
@@ -205,17 +216,15 @@ static const char *describe(const struct fit *fit) {
 static inline void solve_and_check(const struct fit *fit, struct solution *solution) {
     const struct reference_data *rows = fit->rows;
     bool squared = fit->parameters.loss == RANK_SQUARED_HINGE;
-    bool exact =
-        fit->linear || fit->parameters.epsilon < 1e-4; /* else the kernel matrix is in float */
+    /* else the kernel matrix is in float */
+    bool exact = fit->linear || fit->parameters.epsilon < 1e-4;
     struct kernel kernel = {(enum kernel_type)fit->kernel.type, fit->kernel.degree,
                             fit->kernel.gamma, fit->kernel.coef0};
-    struct data data;
     struct gram *gram = NULL;
     struct rank *rank;
-    struct reference_pairs pairs;
     double optimum_primal, optimum_dual;
-    rows_to_data(&data, rows, fit->shape);
-    list_pairs(&pairs, rows, &fit->preferences, fit->parameters.cost);
+    struct data data = rows_to_data(rows, fit->shape);
+    struct reference_pairs pairs = list_pairs(rows, &fit->preferences, fit->parameters.cost);
     bool reached = reference_optimum(rows, &fit->kernel, &pairs, fit->preferences.exterior, squared,
                                      1e-9, &optimum_primal, &optimum_dual);
     CHECK(reached, "the reference stopped at %g: %s",
@@ -252,9 +261,9 @@ static inline void solve_and_check(const struct fit *fit, struct solution *solut
               describe(fit));
     }
     if (fit->stop_after == 0 && !exact && fit->parameters.cost > 100) {
-        CHECK(
-            gap <= 1e-2 && (solution->converged || solution->reason), "gap %g: %s", gap,
-            describe(fit)); /* rounding of a matrix in float may end the fit, and it must say so */
+        /* rounding of a matrix in float may end the fit, and it must say so */
+        CHECK(gap <= 1e-2 && (solution->converged || solution->reason), "gap %g: %s", gap,
+              describe(fit));
     } else if (fit->stop_after == 0) {
         /* a smaller gap may be the rounding-error bound */
         CHECK(solution->converged || gap <= 1e-7, "gap %g after %llu iterations, %s: %s", gap,

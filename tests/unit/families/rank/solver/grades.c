@@ -12,12 +12,13 @@
 enum { FEATURES = 3 };
 
 /* Grades of -1 to 4 in each query; negative ones count as 0. */
-static void graded_rows(struct reference_data *rows, size_t n, size_t groups) {
+static struct reference_data graded_rows(size_t n, size_t groups) {
     uint64_t seed = n;
-    random_rows(rows, n, FEATURES, groups, 1, n);
+    struct reference_data rows = random_rows(n, FEATURES, groups, 1, n);
     for (size_t i = 0; i < n; i++) {
-        rows->t[i] = floor(6 * uniform(&seed) * uniform(&seed)) - 1;
+        rows.t[i] = floor(6 * uniform(&seed) * uniform(&seed)) - 1;
     }
+    return rows;
 }
 
 static double grade(const struct reference_data *rows, size_t i) {
@@ -89,8 +90,7 @@ static void list(struct reference_pairs *pairs, const struct reference_data *row
 }
 
 static void agree(const char *what, int kind, double found, double due, double size) {
-    CHECK(fabs(found - due) <= 1e-11 * (1 + size), "kind %d: %s is %.17g, not %.17g", kind, what,
-          found, due);
+    CHECK_CLOSE(found, due, 1e-11 * (1 + size), "kind %d: %s", kind, what);
 }
 
 struct due {
@@ -216,9 +216,6 @@ static void check_exact(int kind, struct rank_pairs *sums, const struct referenc
 /* Kinds: gains, windows, samples, and groups that are too large for sums pair by pair. */
 static void check_kinds(void) {
     for (int kind = 0; kind < 32; kind += quick_step(5)) {
-        struct reference_data rows;
-        struct data data;
-        struct rank_pairs sums;
         struct reference_pairs pairs;
         struct rank_preferences preferences = all_pairs();
         preferences.unit = kind & 16 ? RANK_GAIN : RANK_NDCG;
@@ -226,13 +223,11 @@ static void check_kinds(void) {
         preferences.gap_low = kind & 2 ? 2 : 1;
         preferences.gap_high = kind & 2 ? 3 : UINT32_MAX;
         preferences.fraction = kind & 4 ? .3 : 1;
-        graded_rows(&rows, kind & 8 ? 2100 : 60, 2);
-        rows_to_data(&data, &rows, DENSE);
-        struct problem problem = {.data = &data, .n = rows.n};
-        MUST(rank_pairs_create(&sums, &problem, &preferences, &err));
+        struct reference_data rows = graded_rows(kind & 8 ? 2100 : 60, 2);
+        struct data data = rows_to_data(&rows, DENSE);
+        struct rank_pairs sums = solver_pairs(&data, &preferences);
         list(&pairs, &rows, &sums, &preferences);
-        double *s = check_numbers(rows.n);
-        double *out = check_numbers(2 * rows.n);
+        double *s = check_numbers(rows.n), *out = check_numbers(2 * rows.n);
         uint64_t seed = (uint64_t)kind;
         for (size_t i = 0; i < rows.n; i++) {
             s[i] = 3 * uniform(&seed);

@@ -1,12 +1,7 @@
 /* Factors of Laplacians (families/rank/solver/laplacian_factor.h): v'L v = |B v|^2, also with
  * weights of very different sizes, where the Laplacian as a matrix has lost the small ones. */
 #include "families/rank/solver/laplacian_factor.h"
-#include "common/base/random.h"
-#include "tests/unit/check.h"
-
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
+#include "tests/unit/compute.h"
 
 enum { MOST = 100 };
 
@@ -53,10 +48,9 @@ static double by_sums(size_t n, const double *v) {
 int main(void) {
     bool lost = false;
     for (uint64_t seed = 0; seed < 30; seed++) {
-        struct random random;
         size_t n = 2 + (size_t)seed * 3; /* more than one panel, too */
         double v[MOST], size = 0;
-        random_start(&random, seed, 1);
+        struct random random = sample_random(seed, 1);
         memset(weight, 0, sizeof weight);
         for (size_t i = 0; i < n; i++) {
             v[i] = random_unit(&random) - 0.5;
@@ -67,8 +61,7 @@ int main(void) {
             }
         }
         double pairs = by_pairs(n, v);
-        CHECK(fabs(by_product(n, v) - pairs) <= 1e-13 * pairs, "%zu rows: %g, not %g", n,
-              by_product(n, v), pairs);
+        CHECK_NEAR(by_product(n, v), pairs, 1e-13, "%zu rows", n);
         /* two halves with nearly no weight between them */
         for (size_t i = 0; i < n; i++) {
             v[i] = i % 2 ? 1.1 : -0.7;
@@ -77,8 +70,7 @@ int main(void) {
             }
         }
         pairs = by_pairs(n, v);
-        CHECK(fabs(by_product(n, v) - pairs) <= 1e-6 * pairs, "%zu rows: %g, not %g", n,
-              by_product(n, v), pairs);
+        CHECK_NEAR(by_product(n, v), pairs, 1e-6, "%zu rows", n);
         lost = lost || fabs(by_sums(n, v) - pairs) > 0.1 * pairs;
     }
     CHECK(lost, "sums would do");

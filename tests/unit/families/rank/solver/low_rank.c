@@ -51,8 +51,8 @@ static double solve(const struct problem *problem, struct rank_pairs *pairs, enu
     double gap = gap_relative(primal, fmax(0, dual)), told = gap_relative(fit.primal, fit.dual);
     CHECK(primal >= low * (1 - 1e-9), "primal %g below the optimum %g", primal, low);
     CHECK(dual <= high * (1 + 1e-9), "dual %g above the optimum %g", dual, high);
-    CHECK(fabs(fit.primal - primal) <= 1e-4 * primal, "primal %g, not %g", fit.primal, primal);
-    CHECK(fabs(told - gap) <= .2 * gap + 1e-4, "gap %g, not %g", told, gap);
+    CHECK_NEAR(fit.primal, primal, 1e-4, "primal");
+    CHECK_CLOSE(told, gap, .2 * gap + 1e-4, "gap");
     CHECK_TRUE((loss == RANK_HINGE) == (rank_low_rank_planes(solver) != NULL));
     fit_free(&fit);
     rank_low_rank_free(solver);

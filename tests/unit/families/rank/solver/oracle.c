@@ -16,30 +16,28 @@ static void die(const char *what, const char *found) {
 }
 
 /* The rows of svmlight text, with serial numbers if they begin with these. */
-static void read_rows(struct reference_data *rows, const char *path, bool precomputed) {
+static struct reference_data read_rows(const char *path, bool precomputed) {
     const struct input_format format = {.labels = DATA_NUMBER, .precomputed = precomputed};
     struct data data;
     MUST(input_read(&data, path, &format, NULL, &err));
-    rows->n = data.n_rows;
-    rows->width = data_largest(&data) + (size_t)1;
-    rows->x = check_array(rows->n * rows->width, sizeof(double));
-    rows->t = check_array(rows->n, sizeof(double));
-    rows->query = check_array(rows->n, sizeof(unsigned long));
-    for (size_t i = 0; i < rows->n; i++) {
-        double *row = rows->x + i * rows->width;
+    struct reference_data rows = {.n = data.n_rows, .width = data_largest(&data) + (size_t)1};
+    rows.x = check_numbers(rows.n * rows.width);
+    rows.t = check_numbers(rows.n);
+    rows.query = check_array(rows.n, sizeof(unsigned long));
+    for (size_t i = 0; i < rows.n; i++) {
+        double *row = rows.x + i * rows.width;
         row[0] = data.serial ? (double)data.serial[i] : 0;
-        data_row_dense(&data, i, rows->width - 1, row + 1);
-        rows->t[i] = data.target[i];
-        rows->query[i] = data.query ? data.query[i] : 0;
+        data_row_dense(&data, i, rows.width - 1, row + 1);
+        rows.t[i] = data.target[i];
+        rows.query[i] = data.query ? data.query[i] : 0;
     }
     data_free(&data);
+    return rows;
 }
 
 static int print_optimum(int argc, char **argv) {
     enum { MAX_WEIGHTS = 100 };
-    struct reference_data data;
     struct reference_kernel kernel = {0, 3, 0, 0};
-    struct reference_pairs pairs;
     bool squared = false, exterior = false, precomputed = false;
     enum reference_unit unit = REFERENCE_PAIR;
     double cost = 1, gap = 1e-10, weight[MAX_WEIGHTS];
@@ -48,7 +46,7 @@ static int print_optimum(int argc, char **argv) {
     for (int a = 2; a + 1 < argc; a++) {
         precomputed = precomputed || (strcmp(argv[a], "-t") == 0 && strcmp(argv[a + 1], "4") == 0);
     }
-    read_rows(&data, argv[1], precomputed);
+    struct reference_data data = read_rows(argv[1], precomputed);
     kernel.gamma = 1 / (double)(data.width - 1);
     for (int a = 2; a < argc; a++) {
         const char *name = argv[a];
@@ -88,7 +86,7 @@ static int print_optimum(int argc, char **argv) {
             die("unknown option", name);
         }
     }
-    reference_pairs_list(&pairs, &data, low, high, cost, unit);
+    struct reference_pairs pairs = reference_pairs_list(&data, low, high, cost, unit);
     for (size_t p = 0; p < pairs.m; p++) {
         for (size_t w = 0; w < n_weights; w++) {
             pairs.cost[p] *= data.query[pairs.i[p]] == weight_query[w] ? weight[w] : 1;
@@ -119,8 +117,8 @@ static void check_itself(void) {
     for (int power = -3; power <= 3; power++) {
         double cost = pow(10, power), primal, dual;
         double hinge = cost < .25 ? cost - 2 * cost * cost : .125;
-        struct reference_pairs pairs;
-        reference_pairs_list(&pairs, &data, 1, SIZE_MAX, cost, REFERENCE_PAIR);
+        struct reference_pairs pairs =
+            reference_pairs_list(&data, 1, SIZE_MAX, cost, REFERENCE_PAIR);
         CHECK_TRUE(pairs.m == 1 && pairs.i[0] == 0);
         reference_optimum(&data, &linear, &pairs, false, false, 1e-12, &primal, &dual);
         CHECK(near(primal, hinge) && near(dual, hinge), "one pair at C = %g", cost);

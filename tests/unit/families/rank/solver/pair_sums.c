@@ -36,20 +36,15 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
     }
     double found = rank_risk_evaluate(&risk, s, g, &offset);
     for (size_t i = 0; i < n; i++) {
-        CHECK(fabs(g[i] - due[i]) <= 1e-9 * (1 + all), "type %d: slope %g, not %g", (int)type, g[i],
-              due[i]);
+        CHECK_CLOSE(g[i], due[i], 1e-9 * (1 + all), "type %d: slope", (int)type);
         dot += due[i] * s[i];
         most = fmax(most, fabs(s[i]));
     }
-    CHECK(fabs(risk.total - all) <= 1e-9 * (1 + all), "pairs of %g, not %g", risk.total, all);
-    CHECK(fabs(found - value) <= 1e-9 * (1 + value), "type %d: risk %g, not %g", (int)type, found,
-          value);
-    CHECK(fabs(offset - (value - dot)) <= 1e-8 * (1 + value), "offset %g, not %g", offset,
-          value - dot);
-    CHECK(fabs(risk.true_value - truth) <= 1e-9 * (1 + truth), "loss %g, not %g", risk.true_value,
-          truth);
-    CHECK(fabs(risk.dual_offset - linear) <= 1e-8 * (1 + truth), "linear part %g, not %g",
-          risk.dual_offset, linear);
+    CHECK_CLOSE(risk.total, all, 1e-9 * (1 + all), "pairs");
+    CHECK_CLOSE(found, value, 1e-9 * (1 + value), "type %d: risk", (int)type);
+    CHECK_CLOSE(offset, value - dot, 1e-8 * (1 + value), "offset");
+    CHECK_CLOSE(risk.true_value, truth, 1e-9 * (1 + truth), "loss");
+    CHECK_CLOSE(risk.dual_offset, linear, 1e-8 * (1 + truth), "linear part");
     /* rounding-error bound: by the number of terms of the sums and the size of the terms */
     double size = 1 + 2 * most;
     double terms = (double)(sums->max_rows + sums->n_groups) + (double)sums->n / 32 + 64;
@@ -63,11 +58,9 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
             : (struct risk_rounding){4 * unit / mu * active, 4 * unit / mu, 1 + 4 * unit / mu};
     struct risk risk_functions = rank_risk_functions(&risk, true);
     struct risk_rounding rounding = risk_functions.rounding(risk_functions.context);
-    CHECK(fabs(rounding.offset - paid.offset) <= 1e-9 * paid.offset &&
-              fabs(rounding.gradient - paid.gradient) <= 1e-9 * paid.gradient &&
-              fabs(rounding.size - paid.size) <= 1e-12 * paid.size,
-          "type %d: %g %g %g for rounding, not %g %g %g", (int)type, rounding.offset,
-          rounding.gradient, rounding.size, paid.offset, paid.gradient, paid.size);
+    CHECK_NEAR(rounding.offset, paid.offset, 1e-9, "type %d: for rounding", (int)type);
+    CHECK_NEAR(rounding.gradient, paid.gradient, 1e-9, "type %d: for rounding", (int)type);
+    CHECK_NEAR(rounding.size, paid.size, 1e-12, "type %d: for rounding", (int)type);
     void *record;
     CHECK(risk_functions.n == n &&
               risk_functions.record(risk_functions.context, &record, &err) == 0,
@@ -77,8 +70,7 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
     CHECK(!rank_risk_functions(&risk, false).record, "records, without a request");
     rank_risk_model_gradient(&risk, s, 2 * mu, follow);
     for (size_t i = 0; i < n; i++) {
-        CHECK(fabs(follow[i] - band[i]) <= 1e-9 * (1 + all), "slope %g of a wider band, not %g",
-              follow[i], band[i]);
+        CHECK_CLOSE(follow[i], band[i], 1e-9 * (1 + all), "slope of a wider band");
     }
     rank_risk_free(&risk);
 }
@@ -88,12 +80,8 @@ static void check_risk(enum rank_risk_type type, double mu, struct rank_pairs *s
 static void check_sums(void) {
     static const uint64_t query[] = {3, 5};
     static const double weight[] = {2.5, .25};
-    struct reference_data rows;
-    random_rows(&rows, 41, 2, 3, 1, 15);
+    struct reference_data rows = random_rows(41, 2, 3, 1, 15);
     for (int kind = 0; kind < 32; kind++) {
-        struct data data;
-        struct rank_pairs sums;
-        struct reference_pairs pairs;
         struct rank_preferences preferences = all_pairs();
         preferences.gap_low = kind & 1 ? 2 : 1;
         preferences.gap_high = kind & 2 ? 3 : UINT32_MAX;
@@ -101,14 +89,11 @@ static void check_sums(void) {
         preferences.n_weights = kind & 8 ? 2 : 0;
         preferences.weight_query = query;
         preferences.weight = weight;
-        rows_to_data(&data, &rows, SPARSE);
-        list_pairs(&pairs, &rows, &preferences, 1);
-        struct problem problem = {.data = &data, .n = rows.n};
-        MUST(rank_pairs_create(&sums, &problem, &preferences, &err));
-        double *s = check_numbers(rows.n);
-        double *count = check_numbers(rows.n);
-        double *moment = check_numbers(rows.n);
-        double *expected = check_numbers(rows.n);
+        struct data data = rows_to_data(&rows, SPARSE);
+        struct reference_pairs pairs = list_pairs(&rows, &preferences, 1);
+        struct rank_pairs sums = solver_pairs(&data, &preferences);
+        double *s = check_numbers(rows.n), *count = check_numbers(rows.n);
+        double *moment = check_numbers(rows.n), *expected = check_numbers(rows.n);
         uint64_t seed = (uint64_t)kind;
         for (size_t i = 0; i < rows.n; i++) { /* half of the kinds have many equal scores */
             s[i] = 3 * uniform(&seed);
@@ -129,8 +114,7 @@ static void check_sums(void) {
         for (size_t i = 0; i < rows.n; i++) {
             by_count -= count[i] * s[i];
             by_moment -= moment[i] * s[i];
-            CHECK(fabs(count[i] - expected[i]) <= 1e-9, "kind %d row %zu: %g, by pairs %g", kind, i,
-                  count[i], expected[i]);
+            CHECK_CLOSE(count[i], expected[i], 1e-9, "kind %d row %zu", kind, i);
             double step = 1e-5, at = s[i], side[2] = {0, 0};
             for (int up = 0; up < 2; up++) {
                 s[i] = up ? at + step : at - step;
@@ -141,16 +125,12 @@ static void check_sums(void) {
             }
             s[i] = at;
             double slope = (side[1] - side[0]) / (2 * step);
-            CHECK(fabs(slope + 2 * moment[i]) <= 1e-3 * (1 + fabs(slope)),
-                  "kind %d row %zu: gradient %g, by differences %g", kind, i, -2 * moment[i],
-                  slope);
+            CHECK_CLOSE(-2 * moment[i], slope, 1e-3 * (1 + fabs(slope)),
+                        "kind %d row %zu: gradient", kind, i);
         }
-        CHECK(fabs(sum - active) <= 1e-9 * (1 + active), "kind %d: %g active, by pairs %g", kind,
-              sum, active);
-        CHECK(fabs(by_count - hinge) <= 1e-9 * (1 + hinge), "kind %d: hinge %g, by pairs %g", kind,
-              by_count, hinge);
-        CHECK(fabs(by_count + by_moment - square) <= 1e-9 * (1 + square),
-              "kind %d: square %g, by pairs %g", kind, by_count + by_moment, square);
+        CHECK_CLOSE(sum, active, 1e-9 * (1 + active), "kind %d: active", kind);
+        CHECK_CLOSE(by_count, hinge, 1e-9 * (1 + hinge), "kind %d: hinge", kind);
+        CHECK_CLOSE(by_count + by_moment, square, 1e-9 * (1 + square), "kind %d: square", kind);
         check_risk(RANK_RISK_HINGE, 1, &sums, &pairs, s, rows.n);
         check_risk(RANK_RISK_SQUARE, 1, &sums, &pairs, s, rows.n);
         check_risk(RANK_RISK_HUBER, .25, &sums, &pairs, s, rows.n);
@@ -165,8 +145,7 @@ static void check_sums(void) {
 /* At the optimum of the squared hinge every partial derivative of the primal is zero, by central
  * differences of the definition. */
 static void check_gradient(void) {
-    struct reference_data rows;
-    random_rows(&rows, 40, 6, 2, 1, 31);
+    struct reference_data rows = random_rows(40, 6, 2, 1, 31);
     for (int kind = 0; kind < 4; kind++) {
         bool linear = kind & 1;
         double cost = kind & 2 ? 5 : .05;
@@ -176,8 +155,7 @@ static void check_gradient(void) {
         struct solution solution;
         solve_and_check(&fit, &solution);
         double *gram = reference_gram(&fit.kernel, &rows), step = 1e-4;
-        struct reference_pairs pairs;
-        list_pairs(&pairs, &rows, &fit.preferences, cost);
+        struct reference_pairs pairs = list_pairs(&rows, &fit.preferences, cost);
         for (size_t c = 0; c < (linear ? rows.width - 1 : rows.n); c++) {
             double at = solution.weights[c], scale = 1;
             solution.weights[c] = at + step;
@@ -205,16 +183,12 @@ static void check_gradient(void) {
 static void check_grid(void) {
     for (int kind = 0; kind < 4; kind++) {
         bool large = kind % 2 == 1, fine = kind >= 2;
-        struct reference_data rows;
-        struct data data;
-        struct rank_pairs sums;
         struct rank_preferences preferences = all_pairs();
-        random_rows(&rows, large ? 900 : 90, 2, large ? 1 : 3, 0, 5);
-        rows_to_data(&data, &rows, DENSE);
-        struct problem problem = {.data = &data, .n = rows.n};
-        MUST(rank_pairs_create(&sums, &problem, &preferences, &err));
-        double *s = check_array(rows.n, sizeof *s), *b = check_array(rows.n, sizeof *b);
-        double *slack = check_array(rows.n, sizeof *slack);
+        struct reference_data rows = random_rows(large ? 900 : 90, 2, large ? 1 : 3, 0, 5);
+        struct data data = rows_to_data(&rows, DENSE);
+        struct rank_pairs sums = solver_pairs(&data, &preferences);
+        double *s = check_numbers(rows.n), *b = check_numbers(rows.n);
+        double *slack = check_numbers(rows.n);
         long long *due = check_array(rows.n, sizeof *due);
         double start = fine ? 1e-8 : .3, mu = start, unit = 1, linear, rounding;
         long double all = 0;
@@ -253,16 +227,12 @@ static void check_grid(void) {
 /* The loss of the certificate is within its own error bound of the sum pair by pair. Groups of
  * several sizes, with weights. */
 static void check_loss(void) {
-    struct reference_data rows;
-    struct data data;
-    struct rank_pairs sums;
     struct rank_preferences preferences = all_pairs();
     preferences.unit = RANK_QUERY;
-    random_rows(&rows, 2100, 2, 3, 0, 6);
-    rows_to_data(&data, &rows, DENSE);
-    struct problem problem = {.data = &data, .n = rows.n};
-    MUST(rank_pairs_create(&sums, &problem, &preferences, &err));
-    double *s = check_array(rows.n, sizeof *s);
+    struct reference_data rows = random_rows(2100, 2, 3, 0, 6);
+    struct data data = rows_to_data(&rows, DENSE);
+    struct rank_pairs sums = solver_pairs(&data, &preferences);
+    double *s = check_numbers(rows.n);
     uint64_t seed = 9;
     for (size_t i = 0; i < rows.n; i++) {
         s[i] = 1e3 * (double)rows.query[i] + 2 * uniform(&seed);

@@ -6,8 +6,8 @@
 
 static void check_linear(void) {
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        struct reference_data rows;
-        random_rows(&rows, 36, seed == 3 ? 40 : 4, seed, seed == 2 ? 0 : 1, seed);
+        struct reference_data rows =
+            random_rows(36, seed == 3 ? 40 : 4, seed, seed == 2 ? 0 : 1, seed);
         for (int c = 0; c < N_COSTS; c++) {
             for (int kind = c % quick_step(3); kind < 10; kind += quick_step(3)) {
                 struct fit fit = fit_of(&rows, true, (struct reference_kernel){0, 3, 1, 0},
@@ -31,8 +31,7 @@ static void check_kernels(void) {
     static const struct reference_kernel kernels[] = {{0, 3, 1, 0},  {1, 2, .5, 1}, {1, 3, .25, .5},
                                                       {2, 3, .5, 0}, {5, 3, 1, 0},  {6, 3, 1, 0}};
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
-        struct reference_data rows;
-        random_rows(&rows, 33, 4, 1 + k % 3, k % 2 ? 1 : 0, 10 + k);
+        struct reference_data rows = random_rows(33, 4, 1 + k % 3, k % 2 ? 1 : 0, 10 + k);
         for (int c = 0; c < N_COSTS; c++) {
             for (int kind = c % quick_step(3); kind < 4; kind += quick_step(3)) {
                 struct fit fit = fit_of(&rows, false, kernels[k], kind % 2 ? DENSE : SPARSE,
@@ -52,8 +51,7 @@ static void check_kernels(void) {
 static void check_preferences(void) {
     static const uint64_t query[] = {3, 5};
     static const double weight[] = {2.5, .25};
-    struct reference_data rows;
-    random_rows(&rows, 34, 3, 4, 1, 77);
+    struct reference_data rows = random_rows(34, 3, 4, 1, 77);
     for (int kind = 0; kind < 128; kind += quick_step(7)) {
         struct fit fit = fit_of(&rows, kind & 1, (struct reference_kernel){6, 3, 1, 0}, SPARSE,
                                 RANK_AUTO, 1, 1e-6);
@@ -78,8 +76,7 @@ static void check_preferences(void) {
 }
 
 static void check_conditional_gradient(void) {
-    struct reference_data rows;
-    random_rows(&rows, 24, 4, 2, 1, 5);
+    struct reference_data rows = random_rows(24, 4, 2, 1, 5);
     for (int kind = 0; kind < 20; kind++) {
         struct fit fit =
             fit_of(&rows, !(kind & 1), (struct reference_kernel){kind & 1 ? 2 : 0, 3, .5, 0},
@@ -93,8 +90,7 @@ static void check_conditional_gradient(void) {
 }
 
 static void check_exterior(void) {
-    struct reference_data rows;
-    random_rows(&rows, 16, 3, 2, 1, 21);
+    struct reference_data rows = random_rows(16, 3, 2, 1, 21);
     for (int c = 0; c < N_COSTS; c++) {
         for (int type = 0; type <= 6; type += 3) {
             struct fit fit =
@@ -116,7 +112,6 @@ static void check_exterior(void) {
     fit.preferences.exterior = true;
     solve_and_check(&fit, &solution);
     double w[3][3] = {{0}}, norm = 0, loss = 0;
-    struct reference_pairs pairs;
     for (size_t p = 0; p < solution.n_pairs; p++) {
         const double *u = rows.x + solution.pairs[p].u * rows.width + 1;
         const double *v = rows.x + solution.pairs[p].v * rows.width + 1;
@@ -126,7 +121,7 @@ static void check_exterior(void) {
             }
         }
     }
-    list_pairs(&pairs, &rows, &fit.preferences, .5);
+    struct reference_pairs pairs = list_pairs(&rows, &fit.preferences, .5);
     for (size_t p = 0; p < pairs.m; p++) {
         const double *i = rows.x + pairs.i[p] * rows.width + 1;
         const double *j = rows.x + pairs.j[p] * rows.width + 1;
@@ -143,16 +138,14 @@ static void check_exterior(void) {
             norm += w[a][b] * w[a][b];
         }
     }
-    CHECK(fabs(norm / 2 + loss - solution.primal) <= 1e-9 * solution.primal,
-          "%.17g by features, said %.17g", norm / 2 + loss, solution.primal);
+    CHECK_NEAR(solution.primal, norm / 2 + loss, 1e-9, "primal by features");
     reference_pairs_free(&pairs);
     solution_free(&solution);
     puts("ok: exterior-product features agree with explicit products");
 }
 
 static void check_early_stop(void) {
-    struct reference_data rows;
-    random_rows(&rows, 30, 5, 2, 1, 41);
+    struct reference_data rows = random_rows(30, 5, 2, 1, 41);
     for (uint64_t stop = 1; stop <= 4; stop++) {
         for (int kind = 0; kind < 6; kind++) {
             struct fit fit =
@@ -172,11 +165,10 @@ static void check_early_stop(void) {
 /* ---- degenerate problems ---- */
 
 static void check_degenerate(void) {
-    struct reference_data rows;
-    random_rows(&rows, 12, 2, 2, 1, 91);
+    struct reference_data rows = random_rows(12, 2, 2, 1, 91);
     memset(rows.x, 0, rows.n * rows.width * sizeof(double));
-    for (int kind = 0; kind < 8;
-         kind++) { /* all rows zero, then all rows equal: the optimum is f = 0 */
+    /* all rows zero, then all rows equal: the optimum is f = 0 */
+    for (int kind = 0; kind < 8; kind++) {
         struct fit fit =
             fit_of(&rows, !(kind & 1), (struct reference_kernel){kind & 1 ? 2 : 0, 3, 1, 0}, SPARSE,
                    RANK_AUTO, 10, 1e-6);
@@ -187,7 +179,7 @@ static void check_degenerate(void) {
         fit_once(&fit);
     }
 
-    random_rows(&rows, 2, 1, 1, 0, 92); /* one pair, by hand: alpha = min(C, 1/|x_i - x_j|^2) */
+    rows = random_rows(2, 1, 1, 0, 92); /* one pair, by hand: alpha = min(C, 1/|x_i - x_j|^2) */
     rows.x[1] = 3, rows.x[3] = 1, rows.t[0] = 1, rows.t[1] = 0;
     for (int c = 0; c < 2 * N_COSTS; c++) {
         double cost = costs[c / 2];
@@ -197,23 +189,20 @@ static void check_degenerate(void) {
         double alpha = c % 2 ? 1 / (4 + 1 / (2 * cost)) : fmin(cost, .25);
         fit.parameters.loss = c % 2 ? RANK_SQUARED_HINGE : RANK_HINGE;
         solve_and_check(&fit, &solution);
-        CHECK(fabs(solution.weights[0] - 2 * alpha) < 1e-2 * alpha, "w %g at C %g",
-              solution.weights[0], cost);
+        CHECK_CLOSE(solution.weights[0], 2 * alpha, 1e-2 * alpha, "w at C %g", cost);
         solution_free(&solution);
     }
     puts("ok: rows that are all equal, and one pair, are solved as on paper");
 }
 
 static void check_refusals(void) {
-    struct reference_data rows;
-    struct data data;
     struct rank *rank;
     struct rank_preferences preferences = all_pairs();
-    random_rows(&rows, 10, 2, 2, 1, 95);
+    struct reference_data rows = random_rows(10, 2, 2, 1, 95);
     for (size_t i = 0; i < rows.n; i++) {
         rows.t[i] = (double)rows.query[i]; /* equal within each query */
     }
-    rows_to_data(&data, &rows, SPARSE);
+    struct data data = rows_to_data(&rows, SPARSE);
     struct problem problem = {.data = &data, .n = data.n_rows};
     CHECK(rank_create(&rank, &problem, &preferences, &err) == -1, "no pair was accepted");
     CHECK(err.kind == ERROR_RUNTIME && err.text[0], "no pair: kind %d text %s", (int)err.kind,
@@ -221,7 +210,7 @@ static void check_refusals(void) {
     data_free(&data);
 
     rows.t[0] += 1; /* now query 3 has pairs and query 4 has none */
-    rows_to_data(&data, &rows, SPARSE);
+    data = rows_to_data(&rows, SPARSE);
     memset(&err, 0, sizeof err);
     MUST(rank_create(&rank, &problem, &preferences, &err));
     struct rank_counts counts = rank_counts(rank);
@@ -240,7 +229,7 @@ static void check_refusals(void) {
         rows.t[i] = (double)i;
         rows.x[i * rows.width + 1] = (double)(float)(i % 3 ? 3e38 : -3e38);
     }
-    rows_to_data(&data, &rows, SPARSE);
+    data = rows_to_data(&rows, SPARSE);
     memset(&err, 0, sizeof err);
     memset(&solution, 0, sizeof solution);
     parameters.method = RANK_AUTO;

@@ -176,19 +176,18 @@ static inline void reference_weigh(struct reference_pairs *pairs,
 
 /* All pairs within the window. Their cost is `cost`, divided by the group's number of pairs, or
  * times the pair's weight by NDCG or gain, where negative targets count as 0. */
-static inline void reference_pairs_list(struct reference_pairs *pairs,
-                                        const struct reference_data *rows, size_t low, size_t high,
-                                        double cost, enum reference_unit unit) {
+static inline struct reference_pairs reference_pairs_list(const struct reference_data *rows,
+                                                          size_t low, size_t high, double cost,
+                                                          enum reference_unit unit) {
     struct reference_data own = *rows, *data = &own;
     size_t n = data->n;
+    struct reference_pairs pairs = {0, (size_t *)reference_alloc(n * n, sizeof(size_t)),
+                                    (size_t *)reference_alloc(n * n, sizeof(size_t)),
+                                    (double *)reference_alloc(n * n, sizeof(double))};
     own.t = (double *)reference_alloc(n, sizeof(double));
     for (size_t i = 0; i < n; i++) {
         own.t[i] = unit >= REFERENCE_NDCG ? fmax(0, rows->t[i]) : rows->t[i];
     }
-    pairs->m = 0;
-    pairs->i = (size_t *)reference_alloc(n * n, sizeof(size_t));
-    pairs->j = (size_t *)reference_alloc(n * n, sizeof(size_t));
-    pairs->cost = (double *)reference_alloc(n * n, sizeof(double));
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
             if (data->query[i] != data->query[j] || !(data->t[i] > data->t[j])) {
@@ -196,23 +195,24 @@ static inline void reference_pairs_list(struct reference_pairs *pairs,
             }
             size_t difference = reference_dense_rank(data, i) - reference_dense_rank(data, j);
             if (low <= difference && difference <= high) {
-                pairs->i[pairs->m] = i;
-                pairs->j[pairs->m] = j;
-                pairs->cost[pairs->m++] = cost;
+                pairs.i[pairs.m] = i;
+                pairs.j[pairs.m] = j;
+                pairs.cost[pairs.m++] = cost;
             }
         }
     }
-    for (size_t p = 0; p < pairs->m && unit == REFERENCE_QUERY; p++) {
+    for (size_t p = 0; p < pairs.m && unit == REFERENCE_QUERY; p++) {
         size_t size = 0;
-        for (size_t q = 0; q < pairs->m; q++) {
-            size += data->query[pairs->i[q]] == data->query[pairs->i[p]];
+        for (size_t q = 0; q < pairs.m; q++) {
+            size += data->query[pairs.i[q]] == data->query[pairs.i[p]];
         }
-        pairs->cost[p] = cost / (double)size;
+        pairs.cost[p] = cost / (double)size;
     }
     if (unit >= REFERENCE_NDCG) {
-        reference_weigh(pairs, data, unit);
+        reference_weigh(&pairs, data, unit);
     }
     free(own.t);
+    return pairs;
 }
 
 /* (m, m): products of the pairs' features, the caller frees */
@@ -331,8 +331,8 @@ static inline void reference_solve(const double *q, const struct reference_pairs
     size_t m = pairs->m;
     double *margin = (double *)reference_alloc(m, sizeof(double));
     for (size_t sweep = 0;; sweep++) {
-        if (sweep % 16 ==
-            0) { /* recomputes the margins, so that rounding errors do not accumulate */
+        /* recomputes the margins, so that rounding errors do not accumulate */
+        if (sweep % 16 == 0) {
             if (sweep % 64 == 32) {
                 reference_climb(q, pairs, squared, alpha, margin);
             }
