@@ -26,21 +26,14 @@ static void check_weights(void) {
     for (size_t f = 0; f < sizeof formulations / sizeof formulations[0]; f++) {
         for (int loss = 0; loss < 2; loss++) {
             for (int m = 0; m < 2; m++) {
-                struct top_setting setting = {.formulation = formulations[f],
-                                              .positive = is_positive,
-                                              .k = 3.5,
-                                              .tau = formulations[f] == TOP_MEAN_K ? .5 : .2,
-                                              .theta = 0.7};
-                struct top_parameters parameters = {.loss = (enum top_loss)loss,
-                                                    .method = methods[m],
-                                                    .cost = 0.8,
-                                                    .epsilon = 1e-7,
-                                                    .shrink = true};
+                struct top_setting setting =
+                    setting_of(formulations[f], 3.5, formulations[f] == TOP_MEAN_K ? .5 : .2, 0.7);
+                struct top_parameters parameters =
+                    parameters_of((enum top_loss)loss, methods[m], 0.8, 1e-7);
                 struct fit a = fit_at(&(struct setup){.data = &single}, &setting, &parameters);
                 struct fit b = fit_at(&(struct setup){.data = &twice}, &setting, &parameters);
-                CHECK(fabs(a.solution.primal - b.solution.primal) <= 2e-7 * b.solution.primal,
-                      "formulation %zu: %.12g with weights, %.12g with copies", f,
-                      a.solution.primal, b.solution.primal);
+                CHECK_NEAR(a.solution.primal, b.solution.primal, 2e-7,
+                           "formulation %zu, weights and copies", f);
                 solution_free(&a.solution);
                 solution_free(&b.solution);
             }
@@ -51,8 +44,7 @@ static void check_weights(void) {
     for (size_t i = 0; i < N; i++) {
         single.weight[i] = labels[single.label[i]];
     }
-    struct top_setting setting = {
-        .formulation = TOP_PAT_MAT, .positive = is_positive, .tau = .2, .theta = 1};
+    struct top_setting setting = setting_of(TOP_PAT_MAT, 0, .2, 1);
     struct top_parameters parameters = {.method = TOP_SMO, .cost = 1, .epsilon = 1e-7};
     struct fit a = fit_at(&(struct setup){.data = &single}, &setting, &parameters);
     free(single.weight);
@@ -73,10 +65,8 @@ static void check_ways(void) {
     struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.3};
     struct threads *threads;
     MUST(threads_create(&threads, 2, &err));
-    struct top_setting setting = {
-        .formulation = TOP_PAT_MAT_NP, .positive = is_positive, .tau = .1, .theta = 1};
-    struct top_parameters parameters = {
-        .method = TOP_SMO, .cost = 3, .epsilon = 1e-5, .shrink = true};
+    struct top_setting setting = setting_of(TOP_PAT_MAT_NP, 0, .1, 1);
+    struct top_parameters parameters = parameters_of(TOP_HINGE, TOP_SMO, 3, 1e-5);
     struct fit fit = fit_at(&(struct setup){.data = &data, .kernel = &rbf}, &setting, &parameters);
     const struct setup setups[] = {
         {.data = &data, .kernel = &rbf, .cache_bytes = 1},
@@ -88,8 +78,7 @@ static void check_ways(void) {
         CHECK(memcmp(fit.solution.weights, same.solution.weights, bytes) == 0 ||
                   (i == 1 && same.solution.converged),
               "setup %zu changes the weights", i);
-        CHECK(fabs(same.solution.dual - fit.solution.dual) <= 1e-5 * fit.solution.dual,
-              "setup %zu: dual %g, not %g", i, same.solution.dual, fit.solution.dual);
+        CHECK_NEAR(same.solution.dual, fit.solution.dual, 1e-5, "setup %zu: dual", i);
         solution_free(&same.solution);
     }
     parameters.shrink = false;
@@ -110,8 +99,7 @@ static void check_ways(void) {
                              &setting, &parameters);
     struct fit alone =
         fit_at(&(struct setup){.data = &part, .kernel = &rbf}, &setting, &parameters);
-    CHECK(fabs(fold.solution.primal - alone.solution.primal) <= 2e-5 * alone.solution.primal,
-          "a fold: %g, its rows: %g", fold.solution.primal, alone.solution.primal);
+    CHECK_NEAR(fold.solution.primal, alone.solution.primal, 2e-5, "a fold");
     solution_free(&fold.solution);
     solution_free(&alone.solution);
     solution_free(&whole.solution);
@@ -135,27 +123,18 @@ static void check_path(void) {
     for (size_t f = 0; f < 3; f++) {
         for (int loss = 0; loss < 2; loss++) {
             for (int method = TOP_SMO; method <= TOP_BUNDLE; method++) {
-                struct top_setting setting = {.formulation = formulations[f],
-                                              .positive = is_positive,
-                                              .k = 4,
-                                              .tau = .1,
-                                              .theta = .5};
+                struct top_setting setting = setting_of(formulations[f], 4, .1, .5);
                 struct top *top;
                 MUST(top_create(&top, &problem, &setting, &err));
                 double at_one = 0;
                 for (size_t c = 0; c < 5; c++) {
-                    struct top_parameters parameters = {.loss = (enum top_loss)loss,
-                                                        .method = (enum top_method)method,
-                                                        .cost = costs[c],
-                                                        .epsilon = 1e-6,
-                                                        .shrink = true};
+                    struct top_parameters parameters =
+                        parameters_of((enum top_loss)loss, (enum top_method)method, costs[c], 1e-6);
                     struct solution solution;
                     MUST(top_solve(top, &parameters, NULL, &solution, &err));
                     CHECK(solution.converged, "cost %g: gap %g", costs[c],
                           gap_relative(solution.primal, solution.dual));
-                    if (costs[c] == 1 && at_one == 0) {
-                        at_one = solution.primal;
-                    }
+                    at_one = costs[c] == 1 && at_one == 0 ? solution.primal : at_one;
                     CHECK(costs[c] != 1 || fabs(solution.primal - at_one) <= 1e-6 * at_one,
                           "%g, then %g", at_one, solution.primal);
                     solution_free(&solution);
@@ -174,14 +153,11 @@ static void check_path(void) {
 static void check_grill(void) {
     struct data data = random_rows(80, 4, 20, 1, 71);
     for (int variant = 0; variant < 4; variant++) {
-        struct top_setting setting = {.formulation = variant & 1 ? TOP_GRILL_NP : TOP_GRILL,
-                                      .positive = is_positive,
-                                      .tau = .1};
-        struct top_parameters parameters = {.loss = variant & 2 ? TOP_SQUARED_HINGE : TOP_HINGE,
-                                            .cost = .5,
-                                            .epsilon = 1e-6,
-                                            .seed = 5,
-                                            .starts = 8};
+        struct top_setting setting = setting_of(variant & 1 ? TOP_GRILL_NP : TOP_GRILL, 0, .1, 0);
+        struct top_parameters parameters =
+            parameters_of(variant & 2 ? TOP_SQUARED_HINGE : TOP_HINGE, TOP_AUTO, .5, 1e-6);
+        parameters.seed = 5;
+        parameters.starts = 8;
         struct setup setup = {.data = &data};
         struct fit fit = fit_at(&setup, &setting, &parameters);
         struct fit again = fit_at(&setup, &setting, &parameters);
@@ -205,7 +181,7 @@ static void check_grill(void) {
         }
         qsort(z, n, sizeof z[0], descending);
         double t = z[n / 10]; /* a tenth of the rows lies above */
-        CHECK(fabs(t - fit.threshold) < 1e-12, "threshold %g is %g", fit.threshold, t);
+        CHECK_CLOSE(fit.threshold, t, 1e-12, "threshold");
         for (size_t i = 0; i < 80; i++) {
             sum += i < 20 ? loss_of(parameters.loss, t - s[i])
                           : loss_of(parameters.loss, s[i] - t) * 20 / 60;
@@ -214,8 +190,7 @@ static void check_grill(void) {
             norm += fit.solution.weights[j] * fit.solution.weights[j];
         }
         double plain = 0.5 * norm + .5 * sum;
-        CHECK(fabs(plain - fit.solution.primal) < 1e-10 * plain, "primal %g is %g",
-              fit.solution.primal, plain);
+        CHECK_NEAR(fit.solution.primal, plain, 1e-10, "primal");
         solution_free(&fit.solution);
         solution_free(&again.solution);
         solution_free(&one.solution);

@@ -28,8 +28,7 @@ static inline struct data rows_of(const float *x, size_t n, size_t width, size_t
 static inline struct data random_rows(size_t n, size_t width, size_t positives, double shift,
                                       uint64_t seed) {
     float *x = check_array(n * width, sizeof *x);
-    struct random random;
-    random_start(&random, seed, 0);
+    struct random random = sample_random(seed, 0);
     for (size_t i = 0; i < n * width; i++) {
         double u = random_unit(&random) + random_unit(&random) + random_unit(&random) - 1.5;
         x[i] = (float)(2 * u + (i / width < positives && i % width < 2 ? shift : 0));
@@ -39,6 +38,18 @@ static inline struct data random_rows(size_t n, size_t width, size_t positives, 
 }
 
 static const bool is_positive[2] = {true, false};
+
+static inline struct top_setting setting_of(enum top_formulation formulation, double k, double tau,
+                                            double theta) {
+    return (struct top_setting){
+        .formulation = formulation, .positive = is_positive, .k = k, .tau = tau, .theta = theta};
+}
+
+static inline struct top_parameters parameters_of(enum top_loss loss, enum top_method method,
+                                                  double cost, double epsilon) {
+    return (struct top_parameters){
+        .loss = loss, .method = method, .cost = cost, .epsilon = epsilon, .shrink = true};
+}
 
 /* A fit of one problem at one point. */
 struct fit {

@@ -35,8 +35,7 @@ static double check_solvers(const struct setup *setup, const struct top_setting 
         CHECK(highest <= lowest * (1 + 1e-9), "%s, method %zu: %.12g above %.12g", what, m, highest,
               lowest);
         double plain = plain_primal(setup, setting, &parameters, fit.solution.weights);
-        CHECK(fabs(plain - primal) <= 1e-9 * primal, "%s, method %zu: %.12g is %.12g", what, m,
-              primal, plain);
+        CHECK_NEAR(primal, plain, 1e-9, "%s, method %zu", what, m);
         /* cd must end at the optimum if no moving cap stalls it */
         bool quantile =
             setting->formulation == TOP_PAT_MAT || setting->formulation == TOP_PAT_MAT_NP;
@@ -56,11 +55,8 @@ static void check_optima(void) {
     for (size_t f = 0; f < sizeof settings / sizeof settings[0]; f++) {
         for (int variant = 0; variant < 8; variant++) {
             struct setup setup = {.data = &data, .kernel = variant & 1 ? &rbf : NULL};
-            struct top_parameters parameters = {.loss = variant & 2 ? TOP_SQUARED_HINGE : TOP_HINGE,
-                                                .cost = variant & 4 ? 2 : .1,
-                                                .epsilon = 1e-6,
-                                                .shrink = true,
-                                                .seed = 1};
+            struct top_parameters parameters = parameters_of(
+                variant & 2 ? TOP_SQUARED_HINGE : TOP_HINGE, TOP_AUTO, variant & 4 ? 2 : .1, 1e-6);
             char what[64];
             snprintf(what, sizeof what, "setting %zu, variant %d", f, variant);
             furthest = fmax(furthest, check_solvers(&setup, &settings[f], parameters, what));
@@ -76,17 +72,13 @@ static void check_aggregate(void) {
     struct data data = random_rows(200, 5, 40, 1, 3);
     struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.2};
     struct setup setup = {.data = &data, .kernel = &rbf};
-    struct top_setting capped[] = {
-        {.formulation = TOP_TAU_FPL, .positive = is_positive, .tau = 0.3},
-        {.formulation = TOP_PAT_MAT_NP, .positive = is_positive, .tau = 0.05, .theta = 0.05}};
+    const struct top_setting capped[] = {setting_of(TOP_TAU_FPL, 0, 0.3, 0),
+                                         setting_of(TOP_PAT_MAT_NP, 0, 0.05, 0.05)};
     for (size_t i = 0; i < 2; i++) {
         double dual[2];
         for (int pairs = 0; pairs < 2; pairs++) {
-            struct top_parameters parameters = {.method = pairs ? TOP_CD : TOP_SMO,
-                                                .cost = 5,
-                                                .epsilon = 1e-6,
-                                                .shrink = true,
-                                                .seed = 1};
+            struct top_parameters parameters =
+                parameters_of(TOP_HINGE, pairs ? TOP_CD : TOP_SMO, 5, 1e-6);
             struct fit fit = fit_at(&setup, &capped[i], &parameters);
             CHECK(fit.solution.converged == !pairs, "setting %zu: gap %g", i,
                   gap_relative(fit.solution.primal, fit.solution.dual));
@@ -128,30 +120,25 @@ static void check_ends(void) {
             for (int c = 0; c < 3; c++) {
                 for (int variant = 0; variant < 8; variant += quick_step(3)) {
                     double n_negative = (double)(n - positives);
-                    struct top_setting setting = {.formulation = formulations[f],
-                                                  .positive = is_positive,
-                                                  .k = variant & 4 ? n_negative
-                                                                   : fmin(n_negative, 2.5),
-                                                  .tau = variant & 4 ? 1e-3 : .4,
-                                                  .theta = variant & 4 ? 1e-5 : 1};
-                    struct top_parameters parameters = {.loss = variant & 1 ? TOP_SQUARED_HINGE
-                                                                            : TOP_HINGE,
-                                                        .cost = costs[c],
-                                                        .epsilon = 1e-6,
-                                                        .shrink = true};
+                    struct top_setting setting =
+                        variant & 4 ? setting_of(formulations[f], n_negative, 1e-3, 1e-5)
+                                    : setting_of(formulations[f], fmin(n_negative, 2.5), .4, 1);
+                    struct top_parameters parameters = parameters_of(
+                        variant & 1 ? TOP_SQUARED_HINGE : TOP_HINGE, TOP_AUTO, costs[c], 1e-6);
                     struct setup setup = {.data = &data, .kernel = variant & 2 ? &rbf : NULL};
                     struct fit fit = fit_at(&setup, &setting, &parameters);
-                    CHECK(fit.solution.converged,
-                          "kind %d formulation %zu C %g variant %d: gap %g %s", kind, f, costs[c],
-                          variant, gap_relative(fit.solution.primal, fit.solution.dual),
+                    char what[80];
+                    snprintf(what, sizeof what, "kind %d formulation %zu C %g variant %d", kind, f,
+                             costs[c], variant);
+                    CHECK(fit.solution.converged, "%s: gap %g %s", what,
+                          gap_relative(fit.solution.primal, fit.solution.dual),
                           stop_message(fit.solution.reason));
                     double plain =
                         plain_primal(&setup, &setting, &parameters, fit.solution.weights);
                     /* the rounding-error bound is a part of the gap */
                     CHECK(plain <= fit.solution.primal * (1 + 1e-12) &&
                               fit.solution.primal <= plain * (1 + 1e-6),
-                          "kind %d formulation %zu C %g variant %d: %.12g is %.12g", kind, f,
-                          costs[c], variant, fit.solution.primal, plain);
+                          "%s: %.12g is %.12g", what, fit.solution.primal, plain);
                     solution_free(&fit.solution);
                     fits++;
                 }
@@ -171,13 +158,9 @@ static void check_trivial(void) {
                                                             TOP_TAU_FPL};
         for (int method = TOP_AUTO; method <= TOP_BUNDLE; method++) {
             for (int loss = 0; loss < 2; loss++) {
-                struct top_setting setting = {
-                    .formulation = formulations[f], .positive = is_positive, .k = 2, .tau = .3};
-                struct top_parameters parameters = {.loss = (enum top_loss)loss,
-                                                    .method = (enum top_method)method,
-                                                    .cost = 2,
-                                                    .epsilon = 1e-3,
-                                                    .shrink = true};
+                struct top_setting setting = setting_of(formulations[f], 2, .3, 0);
+                struct top_parameters parameters =
+                    parameters_of((enum top_loss)loss, (enum top_method)method, 2, 1e-3);
                 struct fit fit = fit_at(&(struct setup){.data = &data}, &setting, &parameters);
                 CHECK(fit.solution.zero && fit.solution.converged,
                       "formulation %d method %d: not seen: primal %.17g, dual %.17g", f, method,
@@ -193,10 +176,10 @@ static void check_trivial(void) {
     data_free(&data);
     /* a tiny C has a tiny w, which is not 0 */
     data = random_rows(40, 3, 10, 2, 61);
-    struct top_setting setting = {.formulation = TOP_PUSH_K, .positive = is_positive, .k = 3};
+    struct top_setting setting = setting_of(TOP_PUSH_K, 3, 0, 0);
     for (int method = TOP_AUTO; method <= TOP_BUNDLE; method++) {
-        struct top_parameters parameters = {
-            .method = (enum top_method)method, .cost = 1e-6, .epsilon = 1e-3, .shrink = true};
+        struct top_parameters parameters =
+            parameters_of(TOP_HINGE, (enum top_method)method, 1e-6, 1e-3);
         struct fit fit = fit_at(&(struct setup){.data = &data}, &setting, &parameters);
         CHECK(!fit.solution.zero && fit.solution.weights[0] > 0, "method %d: nothing at a small C",
               method);
@@ -210,8 +193,7 @@ static void check_trivial(void) {
 
 static enum stop_reason stop_at_once(void *context, uint64_t iteration, double primal,
                                      double dual) {
-    (void)primal;
-    (void)dual;
+    (void)primal, (void)dual;
     return iteration >= *(uint64_t *)context ? STOP_ITERATIONS : 0;
 }
 
@@ -220,10 +202,10 @@ static void check_limits(void) {
     struct kernel rbf = {.type = KERNEL_RBF, .gamma = 0.5};
     uint64_t most = 100;
     struct monitor monitor = {.context = &most, .check = stop_at_once};
-    struct top_setting setting = {.formulation = TOP_PUSH_K, .positive = is_positive, .k = 3};
+    struct top_setting setting = setting_of(TOP_PUSH_K, 3, 0, 0);
     for (int method = TOP_AUTO; method <= TOP_CD; method++) {
-        struct top_parameters parameters = {
-            .method = (enum top_method)method, .cost = 100, .epsilon = 1e-9, .shrink = true};
+        struct top_parameters parameters =
+            parameters_of(TOP_HINGE, (enum top_method)method, 100, 1e-9);
         most = method == TOP_SMO || method == TOP_AUTO ? 100 : 3;
         struct setup setup = {.data = &data, .kernel = &rbf, .monitor = &monitor};
         struct fit fit = fit_at(&setup, &setting, &parameters);
