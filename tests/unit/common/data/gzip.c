@@ -30,14 +30,13 @@ static size_t draw_text(unsigned char *text) {
     return length;
 }
 
-/* A member of text[0..length) with some of the fields; extra is one of six bytes. Returns its
- * length. */
-static size_t pack(const unsigned char *text, size_t length, unsigned fields, unsigned char *extra,
+/* A member of text[0..length) with some of the fields. Returns its length. */
+static size_t pack(const unsigned char *text, size_t length, unsigned fields,
                    unsigned char *packed) {
-    unsigned char name[] = "name", comment[] = "comment";
+    unsigned char name[] = "name", comment[] = "comment", extra[] = {'B', 'C', 2, 0, 7, 7};
     gz_header header = {.text = (fields & 1) != 0,
                         .extra = fields & 2 ? extra : NULL,
-                        .extra_len = 6,
+                        .extra_len = sizeof extra,
                         .name = fields & 4 ? name : NULL,
                         .comment = fields & 8 ? comment : NULL,
                         .hcrc = (fields & 16) != 0};
@@ -48,6 +47,12 @@ static size_t pack(const unsigned char *text, size_t length, unsigned fields, un
     CHECK_TRUE(deflate(&z, Z_FINISH) == Z_STREAM_END);
     deflateEnd(&z);
     return PACKED - z.avail_out;
+}
+
+/* The extra field, if it is the only one, says that the member has this length. */
+static void tell(unsigned char *packed, size_t length) {
+    packed[16] = (unsigned char)((length - 1) & 255);
+    packed[17] = (unsigned char)((length - 1) >> 8);
 }
 
 static size_t header_length(unsigned fields) {
@@ -111,13 +116,12 @@ static void check_same(const unsigned char *packed, size_t length, enum changed 
 
 static void test_engines(void) {
     static unsigned char text[TEXT], packed[PACKED], out[TEXT + 1];
-    unsigned char extra[] = {'B', 'C', 2, 0, 7, 7};
     const struct gzip_decompressor *engines[] = {&gzip_zlib, gzip_fastest()};
     void *inflater[] = {engines[0]->open(&err), engines[1]->open(&err)};
     for (unsigned round = 0; round < 200; round++) {
         size_t length = draw_text(text);
         unsigned fields = round % 2 ? 2 : (unsigned)draw(32);
-        size_t n = pack(text, length, fields, extra, packed);
+        size_t n = pack(text, length, fields, packed);
         check_same(packed, n, NOTHING, text, length);
         for (size_t e = 0; e < 2 && fields == 2 && length > 0; e++) {
             const struct gzip_decompressor *engine = engines[e];
@@ -151,13 +155,11 @@ static size_t make_file(unsigned char *file, size_t n_members) {
     static unsigned char text[TEXT], packed[PACKED];
     size_t n = 0;
     for (size_t m = 0; m < n_members; m++) {
-        unsigned char extra[] = {'B', 'C', 2, 0, 0, 0};
         size_t length = draw_text(text) / 3;
-        size_t own = pack(text, length, draw(20) ? 2 : (unsigned)draw(32), extra, packed);
-        size_t told = own - 1 + (draw(100) == 0);
+        size_t own = pack(text, length, draw(20) ? 2 : (unsigned)draw(32), packed);
+        size_t told = own + (draw(100) == 0);
         if (packed[3] == 4) {
-            packed[16] = (unsigned char)(told & 255);
-            packed[17] = (unsigned char)(told >> 8);
+            tell(packed, told);
         }
         CHECK_TRUE(n + own + 100 <= FILE_BYTES);
         memcpy(file + n, packed, own);
@@ -210,15 +212,18 @@ static void test_members(void) {
 
 /* ---- Single members: which are accepted, and how far both pointers advance ---- */
 
-/* A member of `length` equal letters with its length in the header, plus `off`. */
-static size_t pack_told(unsigned char letter, size_t length, size_t off, unsigned char *packed) {
-    static unsigned char text[1 << 18];
-    unsigned char extra[] = {'B', 'C', 2, 0, 0, 0};
-    memset(text, letter, length);
-    size_t n = pack(text, length, 2, extra, packed), told = n - 1 - off;
-    packed[16] = (unsigned char)(told & 255);
-    packed[17] = (unsigned char)(told >> 8);
+/* A member with its length in the header. */
+static size_t pack_told(const unsigned char *text, size_t length, unsigned char *packed) {
+    size_t n = pack(text, length, 2, packed);
+    tell(packed, n);
     return n;
+}
+
+/* The same of equal letters. */
+static size_t pack_letters(unsigned char letter, size_t length, unsigned char *packed) {
+    static unsigned char text[1 << 18];
+    memset(text, letter, length);
+    return pack_told(text, length, packed);
 }
 
 /* Decompresses n bytes with space for n_out of text: n_in and this many bytes must be consumed and
@@ -246,7 +251,7 @@ static void test_members_alone(void) {
     for (size_t m = 0; m < 3; m++) {
         size_t length = m == 0 ? 1 : m == 1 ? LARGEST : 700;
         memset(text + ends[m], (int)('a' + m), length);
-        at[m + 1] = at[m] + pack_told((unsigned char)('a' + m), length, 0, in + at[m]);
+        at[m + 1] = at[m] + pack_letters((unsigned char)('a' + m), length, in + at[m]);
         ends[m + 1] = ends[m] + length;
     }
     check_taken(members, in, at[3], ROOM, at[3], text, ends[3]);
@@ -272,26 +277,23 @@ static void test_members_alone(void) {
     in[at[2] - 6] ^= 1;
     check_taken(members, in, at[3], ROOM, at[1], text, ends[1]);
     /* a text above 2^16, an empty one, and impossible lengths */
-    size_t n = pack_told('x', LARGEST + 1, 0, in);
+    size_t n = pack_letters('x', LARGEST + 1, in);
     check_taken(members, in, n, ROOM, 0, text, 0);
-    n = pack_told('x', 0, 0, in);
+    n = pack_letters('x', 0, in);
     check_taken(members, in, n, ROOM, 0, text, 0);
-    n = pack_told('x', 5, 0, in);
+    n = pack_letters('x', 5, in);
     in[16] = in[17] = 0;
     check_taken(members, in, n, ROOM, 0, text, 0);
     /* members of more than 2^8 and 2^14 bytes, whose length has two bytes */
     for (size_t length = 600; length <= sizeof noise; length += sizeof noise - 600) {
-        unsigned char extra[] = {'B', 'C', 2, 0, 0, 0};
         for (size_t i = 0; i < length; i++) {
             noise[i] = (unsigned char)draw(256);
         }
-        n = pack(noise, length, 2, extra, in);
-        in[16] = (unsigned char)((n - 1) & 255);
-        in[17] = (unsigned char)((n - 1) >> 8);
+        n = pack_told(noise, length, in);
         check_taken(members, in, n, ROOM, n, noise, length);
     }
     /* no more than this many in one batch */
-    size_t own = pack_told('a', 1, 0, in);
+    size_t own = pack_letters('a', 1, in);
     for (size_t m = 1; m <= MOST; m++) {
         memcpy(in + m * own, in, own);
     }
