@@ -6,7 +6,6 @@
 #include "driver/train.h"
 #include "tests/unit/check.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -17,9 +16,7 @@ static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 
 static int open_problem(void **state, const struct problem *problem, struct point point,
                         struct error *failure) {
-    (void)problem;
-    (void)point;
-    (void)failure;
+    (void)problem, (void)point, (void)failure;
     *state = &gate;
     return 0;
 }

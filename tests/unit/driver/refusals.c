@@ -90,13 +90,11 @@ static void check_measures(void) {
 /* Four rows, with label names by their numbers. */
 static struct data four_rows(enum data_labels labels) {
     struct data data = {.n_rows = 4, .n_features = 2, .labels = labels};
-    uint32_t number;
     data.value = sample_array(8, sizeof *data.value);
     data.target = sample_array(4, sizeof *data.target);
     data.label = sample_array(4, sizeof *data.label);
     data.label_start = sample_array(5, sizeof *data.label_start);
-    CHECK_TRUE(names_add(&data.names, "1", 1, &number, &err) == 0);
-    CHECK_TRUE(names_add(&data.names, "b", 1, &number, &err) == 0);
+    sample_names(&data.names, 2);
     for (uint32_t i = 0; i < 4; i++) {
         data.value[2 * i + i % 2] = (float)i + 1;
         data.target[i] = i;

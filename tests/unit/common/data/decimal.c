@@ -2,12 +2,10 @@
  */
 #include "common/data/decimal.h"
 
-#include "common/base/random.h"
 #include "common/data/names.h"
-#include "tests/unit/check.h"
+#include "tests/unit/compute.h"
 
 #include <limits.h>
-#include <string.h>
 
 enum { TEXT = 96, NUMBERS = 4000 };
 
@@ -72,9 +70,8 @@ static struct number random_number(struct random *random) {
 
 static void check_pairs(void) {
     static struct number numbers[NUMBERS];
-    struct random random;
     size_t equal = 0;
-    random_start(&random, 3, 1);
+    struct random random = sample_random(3, 1);
     for (size_t i = 0; i < NUMBERS; i++) {
         numbers[i] = random_number(&random);
         for (size_t j = i > 300 ? i - 300 : 0; j <= i; j++) {
@@ -99,11 +96,10 @@ static void check_pairs(void) {
 
 /* A number is one name, by whatever spelling it is looked up. */
 static void check_names(void) {
-    struct random random;
     struct names names = {0};
     static struct number first[NUMBERS];
     size_t n = 0;
-    random_start(&random, 4, 1);
+    struct random random = sample_random(4, 1);
     for (size_t i = 0; i < NUMBERS; i++) {
         struct number number = random_number(&random);
         size_t known = 0;

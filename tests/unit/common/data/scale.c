@@ -185,7 +185,7 @@ static void test_many_values(void) {
               "order of the breakpoints");
         double middle = ((double)low->value + (double)high->value) / 2;
         double rank = ((double)low->quantile + (double)high->quantile) / 2;
-        CHECK(fabs(quantiles_of(&quantiles, 0, middle) - rank) < 1e-12, "between two breakpoints");
+        CHECK_CLOSE(quantiles_of(&quantiles, 0, middle), rank, 1e-12, "between two breakpoints");
     }
     CHECK(quantiles_of(&quantiles, 0, (double)-INFINITY) == 0 &&
               quantiles_of(&quantiles, 0, (double)INFINITY) == 1,

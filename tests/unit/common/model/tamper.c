@@ -9,19 +9,11 @@
 #define _GNU_SOURCE
 #include "common/model/model.h"
 #include "families/shared/tables.h"
-#include "tests/unit/check.h"
+#include "tests/unit/compute.h"
 
-#include <math.h>
-#include <string.h>
 #include <zlib.h>
 
 enum { MOST_BYTES = 1 << 16 };
-
-static void *zeros(size_t count, size_t size) {
-    void *block = calloc(count, size);
-    CHECK(block, "out of memory");
-    return block;
-}
 
 static size_t read_bytes(const char *path, char *bytes) {
     FILE *file = fopen(path, "rb");
@@ -48,12 +40,12 @@ static bool loads(const char *path, const char *bytes, size_t size) {
     write_bytes(path, bytes, size);
     bool loaded = model_read(&model, "rank", rank_predictor.model_keys, false, path, &err) == 0;
     if (loaded) {
-        struct data row = {.n_rows = 1, .n_features = 3, .value = zeros(3, sizeof(float))};
+        struct data row = {.n_rows = 1, .n_features = 3, .value = sample_array(3, sizeof(float))};
         struct error scoring = {0};
         size_t n_scores = model_n_scores(&model);
         row.value[1] = .25F;
         if (n_scores < 1000) {
-            double *scores = zeros(n_scores + 1, sizeof(double));
+            double *scores = sample_array(n_scores + 1, sizeof(double));
             if (model_take_rows(&model, &row, &scoring) == 0) {
                 (void)model_scores(&model, &row, scores, NULL, &scoring);
             }
@@ -100,22 +92,11 @@ static size_t sign(char *bytes, size_t size, const char *rows) {
 }
 
 static void check_signed(const char *path, const char *bytes, size_t size) {
-    static const char *const numbers[] = {"0",
-                                          "1",
-                                          "-1",
-                                          "4294967295",
-                                          "4294967296",
-                                          "18446744073709551615",
-                                          "99999999999999999999",
-                                          "nan",
-                                          "inf",
-                                          "1e999",
-                                          "1e300",
-                                          "-1e300",
-                                          "",
-                                          "x",
-                                          "0.5",
-                                          "\0"};
+    static const char *const numbers[] = {
+        "0",   "1",     "-1",    "4294967295", "4294967296",           "nan",
+        "inf", "1e999", "1e300", "-1e300",     "18446744073709551615", "99999999999999999999",
+        "",    "x",     "0.5"};
+    enum { NUMBERS = sizeof numbers / sizeof *numbers };
     static char damaged[MOST_BYTES + 4096];
     size_t end = size, taken = 0;
     while (end > 0 && !(bytes[end - 1] == '\n' && strncmp(bytes + end, "end ", 4) == 0)) {
@@ -135,10 +116,10 @@ static void check_signed(const char *path, const char *bytes, size_t size) {
         while (start && to < end && strchr("0123456789.+-e", bytes[to])) {
             to++;
         }
-        for (size_t k = 0; to > from && k < sizeof numbers / sizeof *numbers; k++) {
-            size_t length = numbers[k][0] || k == 12 ? strlen(numbers[k]) : 1;
+        for (size_t k = 0; to > from && k <= NUMBERS; k++) { /* the last one is a NUL */
+            size_t length = k < NUMBERS ? strlen(numbers[k]) : 1;
             memcpy(damaged, bytes, from);
-            memcpy(damaged + from, numbers[k], length);
+            memcpy(damaged + from, k < NUMBERS ? numbers[k] : "", length);
             memcpy(damaged + from + length, bytes + to, end - to);
             size_t n = sign(damaged, from + length + end - to, rows);
             taken += loads(path, damaged, n);
