@@ -165,10 +165,8 @@ static void check_trivial(void) {
                 CHECK(fit.solution.zero && fit.solution.converged,
                       "formulation %d method %d: not seen: primal %.17g, dual %.17g", f, method,
                       fit.solution.primal, fit.solution.dual);
-                CHECK(fit.solution.weights[0] == 0 && fit.solution.weights[1] == 0 &&
-                          fabs(fit.solution.primal - 6) < 1e-12,
-                      "w = (%g, %g), primal %g", fit.solution.weights[0], fit.solution.weights[1],
-                      fit.solution.primal);
+                CHECK_TRUE(fit.solution.weights[0] == 0 && fit.solution.weights[1] == 0);
+                CHECK_CLOSE(fit.solution.primal, 6, 1e-12, "primal");
                 solution_free(&fit.solution);
             }
         }
@@ -212,9 +210,8 @@ static void check_limits(void) {
         double plain = plain_primal(&setup, &setting, &parameters, fit.solution.weights);
         CHECK(!fit.solution.converged && fit.solution.reason == STOP_ITERATIONS,
               "method %d did not stop", method);
-        CHECK(fabs(plain - fit.solution.primal) < 1e-9 * plain &&
-                  fit.solution.dual <= fit.solution.primal,
-              "method %d: primal %g is %g, dual %g", method, fit.solution.primal, plain,
+        CHECK_NEAR(fit.solution.primal, plain, 1e-9, "method %d: primal", method);
+        CHECK(fit.solution.dual <= fit.solution.primal, "method %d: dual %g", method,
               fit.solution.dual);
         solution_free(&fit.solution);
     }
