@@ -22,8 +22,8 @@ enum {
 };
 
 /* A landmark is used if the others leave it at least this fraction of the largest entry: systems in
- * float, or in double, stay accurate. */
-static const double MIN_PIVOT = 1e-3, MIN_PIVOT_DOUBLE = 1e-10;
+ * float stay accurate. */
+static const double MIN_PIVOT = 1e-3;
 
 enum { RANDOM_STREAM = 31 }; /* of the seed, different from the solvers' own uses */
 
@@ -52,21 +52,34 @@ static void take_landmarks(struct filling *filling, const uint32_t *row, size_t 
     filling->m = m;
 }
 
-/* Draws a row of each of m equal parts. */
-static void draw(struct filling *filling, uint64_t seed) {
+/* Draws a row of each of up to m equal parts of those with a diagonal entry. */
+static void draw(struct filling *filling, size_t m, uint64_t seed) {
     struct random random;
     uint32_t *row = filling->landmarks->row;
-    double part = (double)filling->landmarks->n / (double)filling->m;
-    random_start(&random, seed, RANDOM_STREAM);
-    for (size_t a = 0; a < filling->m; a++) {
-        size_t i = (size_t)(((double)a + random_unit(&random)) * part);
-        row[a] = (uint32_t)smaller(i, filling->landmarks->n - 1);
+    size_t n = filling->landmarks->n, eligible = 0;
+    for (size_t i = 0; i < n; i++) {
+        eligible += filling->diagonal[i] > 0;
     }
-    take_landmarks(filling, row, filling->m);
+    m = smaller(m, eligible);
+    double part = (double)eligible / (double)m;
+    random_start(&random, seed, RANDOM_STREAM);
+    for (size_t a = 0; a < m; a++) {
+        size_t i = (size_t)(((double)a + random_unit(&random)) * part);
+        row[a] = (uint32_t)smaller(i, eligible - 1);
+    }
+    for (size_t i = 0, number = 0, a = 0; i < n; i++) {
+        if (filling->diagonal[i] > 0) {
+            for (; a < m && row[a] == number; a++) {
+                row[a] = (uint32_t)i;
+            }
+            number++;
+        }
+    }
+    take_landmarks(filling, row, m);
 }
 
-/* Computes T, and leaves out the landmarks that the others nearly span. */
-static int factor(struct filling *filling, struct error *err) {
+/* Computes T of the first pivots, up to goal->m, without landmarks that the others nearly span. */
+static int factor(struct filling *filling, const struct landmarks_goal *goal, struct error *err) {
     size_t m = filling->m, n_used = 0;
     double *K = memory_array(m, m * sizeof *K, "landmarks", err);
     double *T = filling->landmarks->T;
@@ -79,8 +92,9 @@ static int factor(struct filling *filling, struct error *err) {
     for (size_t a = 0; status == 0 && a < m; a++) {
         largest = fmax(largest, K[a * m + a]);
     }
-    double least = (T ? MIN_PIVOT_DOUBLE : MIN_PIVOT) * largest;
+    double least = (T ? goal->min_pivot : MIN_PIVOT) * largest;
     status = status < 0 ? -1 : cholesky_pivoted(K, m, least, &n_used, order, err);
+    n_used = smaller(n_used, goal->m);
     for (size_t a = 0; status == 0 && a < n_used; a++) {
         order[m + a] = drawn[order[a]];
         for (size_t b = 0; b <= a; b++) {
@@ -188,16 +202,14 @@ int landmarks_create(struct landmarks *landmarks, const struct gram *gram, const
                      size_t n, const double *diagonal, const struct landmarks_goal *goal,
                      struct threads *threads, struct error *err) {
     *landmarks = (struct landmarks){.n = n};
-    struct filling filling = {.landmarks = landmarks,
-                              .gram = gram,
-                              .diagonal = diagonal,
-                              .m = goal->m,
-                              .constant = goal->constant};
+    struct filling filling = {
+        .landmarks = landmarks, .gram = gram, .diagonal = diagonal, .constant = goal->constant};
+    size_t drawn = goal->drawn ? goal->drawn : goal->m;
     uint32_t *index = memory_array(n, sizeof *index, "landmarks", err);
     filling.index = index;
-    filling.landmark = memory_array(goal->m, sizeof *filling.landmark, "landmarks", err);
-    landmarks->row = memory_array(goal->m, sizeof *landmarks->row, "landmarks", err);
-    if (goal->coefficients) {
+    filling.landmark = memory_array(drawn, sizeof *filling.landmark, "landmarks", err);
+    landmarks->row = memory_array(drawn, sizeof *landmarks->row, "landmarks", err);
+    if (goal->min_pivot > 0) {
         landmarks->T = memory_zeros(goal->m, goal->m * sizeof(double), "landmarks", err);
     } else {
         filling.T = memory_zeros(goal->m, goal->m * sizeof(float), "landmarks", err);
@@ -208,8 +220,8 @@ int landmarks_create(struct landmarks *landmarks, const struct gram *gram, const
         index[i] = rows ? rows[i] : (uint32_t)i;
     }
     if (status == 0) {
-        draw(&filling, goal->seed);
-        status = factor(&filling, err);
+        draw(&filling, drawn, goal->seed);
+        status = factor(&filling, goal, err);
     }
     if (status == 0) {
         landmarks->width = filling.m + (goal->constant > 0);
@@ -424,19 +436,21 @@ int landmarks_coefficients(const struct landmarks *landmarks, double *b, struct 
 
 int landmarks_expand(const struct landmarks *landmarks, double *W, size_t k, struct error *err) {
     size_t m = landmarks->width;
-    double *T = memory_array(m, m * sizeof *T, "landmarks", err); /* their own features */
-    if (!T) {
+    double *own = landmarks->T ? NULL : memory_array(m, m * sizeof *own, "landmarks", err);
+    if (!landmarks->T && !own) {
         return -1;
     }
-    for (size_t a = 0; a < m; a++) {
+    for (size_t a = 0; own && a < m; a++) { /* T in float */
         const float *row = landmarks->Z + landmarks->row[a] * landmarks->stride;
         for (size_t b = 0; b < m; b++) {
-            T[a * m + b] = (double)row[b];
+            own[a * m + b] = (double)row[b];
         }
     }
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)m, (int)k, 1,
-                T, (int)m, W, (int)k);
-    free(T);
+    if (m > 0) {
+        cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)m, (int)k,
+                    1, own ? own : landmarks->T, (int)m, W, (int)k);
+    }
+    free(own);
     return 0;
 }
 

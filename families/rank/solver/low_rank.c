@@ -31,6 +31,9 @@ static const double OWN_PART = 0.25;
  * top, 20,000 rows, 30 features, rbf). */
 static const double MAX_RESIDUAL = 0.02;
 
+/* Landmarks are left out to which the others leave this part of the largest diagonal entry. */
+static const double ROUNDING = 1e-10;
+
 /* With less than this share of the landmarks asked for, the rows have no more. */
 static const double MIN_SHARE = 0.9;
 
@@ -63,7 +66,7 @@ static int create_landmarks(struct landmarks *landmarks, const struct problem *p
                             const uint32_t *rows, size_t n, size_t size, uint64_t seed,
                             struct error *err) {
     const struct kernel_rows *own = gram_rows(problem->gram);
-    const struct landmarks_goal goal = {.m = size, .seed = seed, .coefficients = true};
+    const struct landmarks_goal goal = {.m = size, .seed = seed, .min_pivot = ROUNDING};
     double *diagonal = memory_array(n, sizeof *diagonal, "landmarks", err);
     if (!diagonal) {
         return -1;

@@ -114,7 +114,7 @@ static double multiply(const struct gram *gram, const uint32_t *rows, const doub
 /* A matrix of zeros has no features. */
 static void check_zeros(const struct data *data, struct threads *threads) {
     const struct kernel none = {.type = KERNEL_POLYNOMIAL, .degree = 2};
-    const struct landmarks_goal goal = {.m = 8, .seed = 3, .coefficients = true};
+    const struct landmarks_goal goal = {.m = 8, .seed = 3, .min_pivot = 1e-10};
     const double diagonal[ROWS] = {0};
     double b[ROWS];
     struct landmarks made;
@@ -133,7 +133,7 @@ static void check_zeros(const struct data *data, struct threads *threads) {
 /* exact: the landmarks span the matrix. */
 static void check_functions(const struct kernel *kernel, const struct data *data,
                             const uint32_t *rows, bool exact, struct threads *threads) {
-    const struct landmarks_goal goal = {.m = 96, .seed = 3, .coefficients = true};
+    const struct landmarks_goal goal = {.m = 96, .seed = 3, .min_pivot = 1e-10};
     double diagonal[ROWS], b[ROWS], c[ROWS], s[ROWS], again[ROWS], own[ROWS], norm = 0;
     struct landmarks made;
     struct gram *gram;
@@ -164,8 +164,41 @@ static void check_functions(const struct kernel *kernel, const struct data *data
     }
     CHECK_TRUE(used <= made.width);
     CHECK_NEAR(square, norm, 1e-4, "squared norm");
+    check_expansion(&made, gram, rows);
     landmarks_free(&made);
     gram_free(gram);
+}
+
+/* Of rows drawn among those with a diagonal entry, there are exactly m landmarks, all different,
+ * and none is left to which the others leave less than min_pivot. */
+static void check_draws(const struct gram *gram, struct threads *threads) {
+    enum { M = 50 };
+    struct landmarks_goal goal = {.m = M, .drawn = 75, .seed = 3, .min_pivot = 1e-12};
+    struct landmarks made;
+    double diagonal[ROWS];
+    for (size_t i = 0; i < ROWS; i++) {
+        diagonal[i] = i % 7 ? 0 : kernel_value(gram_rows(gram), i, gram_rows(gram), i);
+    }
+    for (int t = 0; t < 2; t++) { /* then all rows with a diagonal entry */
+        bool used[ROWS] = {0};
+        MUST(landmarks_create(&made, gram, NULL, ROWS, diagonal, &goal, threads, &err));
+        CHECK_TRUE(made.width == goal.m);
+        for (size_t a = 0; a < made.width; a++) {
+            CHECK_TRUE(made.row[a] % 7 == 0 && !used[made.row[a]]);
+            used[made.row[a]] = true;
+        }
+        landmarks_free(&made);
+        goal.drawn = ROWS;
+        goal.m = (ROWS + 6) / 7;
+    }
+    goal.min_pivot = .3;
+    MUST(landmarks_create(&made, gram, NULL, ROWS, diagonal, &goal, threads, &err));
+    CHECK_TRUE(made.width < goal.m);
+    for (size_t i = 0; i < ROWS; i += 7) {
+        CHECK(diagonal[i] - product(&made, i, i) < .3 + 1e-6, "row %zu: %g", i,
+              diagonal[i] - product(&made, i, i));
+    }
+    landmarks_free(&made);
 }
 
 /* Kernels that the landmarks span, up to rounding, and one that they do not. */
@@ -222,6 +255,7 @@ int main(void) {
         landmarks_free(&again);
     }
     check_kernels(rows, threads);
+    check_draws(gram, threads);
     gram_free(gram);
     threads_free(threads);
     data_free(&data);
