@@ -4,7 +4,7 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
-#include "common/kernel/low_rank.h"
+#include "common/kernel/landmarks.h"
 #include "common/linear_algebra/cholesky.h"
 #include "methods/reduced_set.h"
 
@@ -13,15 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer landmarks suffice if they leave this part of the trace: the rest is rounding. */
-static const double NEGLIGIBLE_TRACE = 1e-12;
+/* Landmarks are left out to which the others leave this part of the largest diagonal entry: it is
+ * rounding. */
+static const double ROUNDING = 1e-12;
 
 /* A reduction in progress. */
 struct reduction {
     const struct family *family;
     const struct problem *problem;
     struct point point;
-    struct low_rank low; /* the factor at the landmarks: its rows are the features */
+    struct landmarks landmarks;
     /* the points that the landmarks have moved to, dense; NULL: they have not */
     struct data *points;
     /* (m, m) with the m points' kernel matrix R R': R'^-1, by which their kernel values become
@@ -43,26 +44,23 @@ static size_t count_vectors(const struct solution *solution, size_t n) {
     return count;
 }
 
-/* Factors the kernel matrix at max_rank landmarks among the support vectors. */
+/* Draws at most max_rank landmarks among the support vectors. */
 static int choose_landmarks(struct reduction *reduction, const struct solution *solution,
                             size_t max_rank, struct error *err) {
     const struct problem *problem = reduction->problem;
     const struct kernel_rows *rows = gram_rows(problem->gram);
-    const struct low_rank_goal goal = {.max_rank = max_rank,
-                                       .residual = NEGLIGIBLE_TRACE,
-                                       .seed = (uint64_t)point_number(reduction->point, "seed"),
-                                       .fill = true};
+    const struct landmarks_goal goal = {.m = max_rank,
+                                        .drawn = max_rank + max_rank / 2,
+                                        .seed = (uint64_t)point_number(reduction->point, "seed"),
+                                        .min_pivot = ROUNDING};
     double *diagonal = memory_zeros(problem->n, sizeof *diagonal, "landmarks", err);
-    if (!diagonal || memory_require(low_rank_bytes(problem->n, &goal), "landmarks", err) < 0) {
-        free(diagonal);
-        return -1;
-    }
-    for (size_t i = 0; i < problem->n; i++) {
+    for (size_t i = 0; diagonal && i < problem->n; i++) {
         size_t row = problem->rows ? problem->rows[i] : i;
         diagonal[i] = is_vector(solution, i) ? kernel_value(rows, row, rows, row) : 0;
     }
-    int status = low_rank_create(&reduction->low, problem->gram, problem->rows, problem->n,
-                                 diagonal, &goal, problem->threads, err);
+    int status = diagonal ? landmarks_create(&reduction->landmarks, problem->gram, problem->rows,
+                                             problem->n, diagonal, &goal, problem->threads, err)
+                          : -1;
     free(diagonal);
     return status;
 }
@@ -70,18 +68,17 @@ static int choose_landmarks(struct reduction *reduction, const struct solution *
 /* The landmarks as dense rows. */
 static int copy_landmarks(struct reduction *reduction, struct error *err) {
     const struct problem *problem = reduction->problem;
-    const struct low_rank *low = &reduction->low;
-    size_t d = problem->data->n_features;
+    const struct landmarks *landmarks = &reduction->landmarks;
+    size_t m = landmarks->width, d = problem->data->n_features;
     reduction->points = memory_zeros(1, sizeof *reduction->points, "points", err);
-    float *value = memory_zeros(low->rank, d * sizeof *value, "points", err);
+    float *value = memory_zeros(m, d * sizeof *value, "points", err);
     if (!reduction->points || !value) {
         free(value);
         return -1;
     }
-    *reduction->points =
-        (struct data){.n_rows = low->rank, .n_features = (uint32_t)d, .value = value};
-    for (size_t a = 0; a < low->rank; a++) {
-        size_t row = problem->rows ? problem->rows[low->pivot[a]] : low->pivot[a];
+    *reduction->points = (struct data){.n_rows = m, .n_features = (uint32_t)d, .value = value};
+    for (size_t a = 0; a < m; a++) {
+        size_t row = problem->rows ? problem->rows[landmarks->row[a]] : landmarks->row[a];
         struct stored_row stored = data_stored(problem->data, row);
         for (size_t t = 0; t < stored.n; t++) {
             value[a * d + stored_column(stored, t)] = stored.value[t];
@@ -170,18 +167,26 @@ static int expand(struct reduction *reduction, double *feature, struct error *er
     return status;
 }
 
-/* Makes the rows of the linear problem: all of the problem's rows but their features, which are
- * those of the factor. */
+/* value (n, m) = the features of the problem's rows. */
+static int make_features(struct reduction *reduction, float *value, struct error *err) {
+    size_t size = reduction->landmarks.n * reduction->landmarks.width;
+    if (!reduction->points) {
+        memcpy(value, reduction->landmarks.Z, size * sizeof *value);
+        return 0;
+    }
+    double *feature = memory_array(size, sizeof *feature, "features", err);
+    int status = feature ? expand(reduction, feature, err) : -1;
+    for (size_t j = 0; status == 0 && j < size; j++) {
+        value[j] = (float)feature[j];
+    }
+    free(feature);
+    return status;
+}
+
+/* Makes the rows of the linear problem: all of the problem's rows but their features. */
 static int make_rows(struct reduction *reduction, struct error *err) {
     const struct problem *problem = reduction->problem;
-    const struct low_rank *low = &reduction->low;
-    size_t n = low->n, m = low->rank, stride = reduction->points ? m : low->width;
-    double *own = reduction->points ? memory_array(n, m * sizeof *own, "features", err) : NULL;
-    if (reduction->points && (!own || expand(reduction, own, err) < 0)) {
-        free(own);
-        return -1;
-    }
-    const double *feature = own ? own : low->L;
+    size_t n = reduction->landmarks.n, m = reduction->landmarks.width;
     struct data bare = data_view(problem->data, 0, problem->data->n_rows);
     bare.n_features = bare.largest = 0;
     bare.indices = (struct indices){0};
@@ -189,15 +194,11 @@ static int make_rows(struct reduction *reduction, struct error *err) {
     bare.column = NULL;
     bare.serial = NULL;
     float *value = memory_array(n, m * sizeof *value, "features", err);
-    if (!value || data_subset(&bare, problem->rows, n, &reduction->data, err) < 0) {
-        free(own);
+    if (!value || make_features(reduction, value, err) < 0 ||
+        data_subset(&bare, problem->rows, n, &reduction->data, err) < 0) {
         free(value);
         return -1;
     }
-    for (size_t j = 0; j < n * m; j++) {
-        value[j] = (float)feature[j / m * stride + j % m];
-    }
-    free(own);
     free(reduction->data.value);
     reduction->data.value = value;
     reduction->data.n_features = (uint32_t)m;
@@ -226,9 +227,9 @@ static int refit(const struct reduction *reduction, const struct monitor *monito
 /* w (m, k) = the weights of the features whose function is nearest to that of B (n, k). The rows'
  * features are the products of their kernel functions with an orthonormal basis of the span. */
 static void project(const struct reduction *reduction, const double *B, size_t k, double *w) {
-    size_t m = reduction->low.rank;
+    size_t m = reduction->landmarks.width;
     memset(w, 0, m * k * sizeof *w);
-    for (size_t i = 0; i < reduction->low.n; i++) {
+    for (size_t i = 0; i < reduction->landmarks.n; i++) {
         const float *feature = reduction->data.value + i * m;
         for (size_t j = 0; j < m * k; j++) {
             w[j] += (double)feature[j / k] * B[i * k + j % k];
@@ -238,10 +239,10 @@ static void project(const struct reduction *reduction, const double *B, size_t k
 
 /* Replaces the coefficients of the full fit by those of the points. If no time was left for the
  * linear problem, they are those of the projection of the full fit. */
-static void set_coefficients(struct reduction *reduction, struct solution *linear,
-                             struct solution *solution) {
-    const struct low_rank *low = &reduction->low;
-    size_t k = solution->n_outputs, m = low->rank;
+static int set_coefficients(struct reduction *reduction, struct solution *linear,
+                            struct solution *solution, struct error *err) {
+    const struct landmarks *landmarks = &reduction->landmarks;
+    size_t k = solution->n_outputs, m = landmarks->width;
     if (linear->zero_only) {
         project(reduction, solution->weights, k, linear->weights);
     } else {
@@ -249,20 +250,23 @@ static void set_coefficients(struct reduction *reduction, struct solution *linea
         solution->bias = linear->bias;
         linear->bias = bias;
     }
-    memset(solution->weights, 0, low->n * k * sizeof *solution->weights);
+    memset(solution->weights, 0, landmarks->n * k * sizeof *solution->weights);
     if (reduction->points) {
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)k, (int)m, 1,
                     reduction->expansion, (int)m, linear->weights, (int)k, 0, solution->weights,
                     (int)k);
         solution->points = reduction->points;
         reduction->points = NULL;
-        return;
+        return 0;
     }
-    low_rank_coefficients(low, linear->weights, k);
-    for (size_t a = 0; a < low->rank; a++) {
-        memcpy(solution->weights + low->pivot[a] * k, linear->weights + a * k,
+    if (landmarks_expand(landmarks, linear->weights, k, err) < 0) {
+        return -1;
+    }
+    for (size_t a = 0; a < m; a++) {
+        memcpy(solution->weights + landmarks->row[a] * k, linear->weights + a * k,
                k * sizeof *solution->weights);
     }
+    return 0;
 }
 
 /* Chooses the points. With a time limit, half of the time left is for moving them. */
@@ -273,7 +277,7 @@ static int choose_points(struct reduction *reduction, const struct solution *sol
         return -1;
     }
     size_t n = reduced_set_rows(gram_rows(problem->gram)->kernel, problem->n,
-                                problem->data->n_features, reduction->low.rank);
+                                problem->data->n_features, reduction->landmarks.width);
     if (n == 0) {
         return 0;
     }
@@ -293,10 +297,11 @@ static int reduce(struct reduction *reduction, void *state, size_t max_rank,
     const enum stop_reason full_reason = solution->reason;
     struct solution linear = {0};
     if (choose_points(reduction, solution, max_rank, monitor, err) < 0 ||
-        make_rows(reduction, err) < 0 || refit(reduction, monitor, &linear, err) < 0) {
+        make_rows(reduction, err) < 0 || refit(reduction, monitor, &linear, err) < 0 ||
+        set_coefficients(reduction, &linear, solution, err) < 0) {
+        solution_free(&linear);
         return -1;
     }
-    set_coefficients(reduction, &linear, solution);
     bool converged = solution->converged && linear.converged;
     enum stop_reason reason = full_reason ? full_reason : linear.reason;
     solution->iterations += linear.iterations;
@@ -349,7 +354,7 @@ int max_sv_solve(const struct family *family, void *state, const struct problem 
     struct reduction reduction = {.family = family, .problem = problem, .point = point};
     int status = check_definite(solution, err);
     status = status < 0 ? -1 : reduce(&reduction, state, (size_t)limit, monitor, solution, err);
-    low_rank_free(&reduction.low);
+    landmarks_free(&reduction.landmarks);
     data_free(&reduction.data);
     if (reduction.points) {
         data_free(reduction.points);

@@ -1,13 +1,12 @@
 /* Kernel models of limited size (--max-sv): f = sum of at most N coefficients times kernels at
  * training rows, the landmarks, or at other points.
  *
- * The landmarks are support vectors of the full fit: the pivots of a randomly pivoted Cholesky
- * factorisation (common/kernel/low_rank.h). With the rbf kernel they then move to where they can
- * best reproduce the scores of the full fit (methods/reduced_set.h). Over the span of the points
- * the problem is linear, in the rows of a factor as features, and the family's solvers for the
- * linear kernel solve it. The bounds are
- * those of the full problem: the primal of the coefficients that are returned, and the dual point
- * of the full fit. */
+ * The landmarks are support vectors of the full fit: of those drawn at random the first pivots of a
+ * Cholesky factorisation (common/kernel/landmarks.h). With the rbf kernel they then move to where
+ * they can best reproduce the scores of the full fit (methods/reduced_set.h). Over the span of the
+ * points the problem is linear, and the family's solvers for the linear kernel solve it. The bounds
+ * are those of the full problem: the primal of the coefficients that are returned, and the dual
+ * point of the full fit. */
 #ifndef DRIVER_MAX_SV_H
 #define DRIVER_MAX_SV_H
 
