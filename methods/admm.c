@@ -55,9 +55,9 @@ static size_t differences(size_t n, size_t k) {
     return limit < 2 ? 0 : smaller(limit, DIFFERENCES);
 }
 
-bool admm_fits(size_t n, size_t k, const struct low_rank_goal *low, size_t cache_bytes) {
+bool admm_fits(size_t n, size_t k, const struct landmarks_goal *low, size_t cache_bytes) {
     size_t memory = differences(n, k), more = memory > 0 ? anderson_arrays(memory) + 1 : 0;
-    double bytes = low ? low_rank_bytes(n, low) : (double)n * (double)n * sizeof(double);
+    double bytes = low ? low_rank_bytes(n, k, low) : (double)n * (double)n * sizeof(double);
     bytes += (double)(SEQUENCES + more) * (double)n * (double)k * sizeof(double);
     return bytes <= MEMORY * (double)cache_bytes;
 }
@@ -95,7 +95,7 @@ void admm_free(struct admm *admm) {
 int admm_fill_surrogate(struct admm *admm, const struct gram *gram, const uint32_t *rows,
                         const double *diagonal, struct error *err) {
     const struct admm_problem *problem = &admm->problem;
-    return low_rank_create(&admm->low, gram, rows, problem->n, diagonal, problem->low,
+    return low_rank_create(&admm->low, gram, rows, problem->n, diagonal, problem->low, problem->k,
                            problem->threads, err);
 }
 
@@ -177,9 +177,6 @@ static int factor(struct admm *admm) {
 
 int admm_start(struct admm *admm, double constant, const double *diagonal, const double *scores) {
     size_t n = admm->problem.n, size = n * admm->problem.k;
-    if (admm->problem.low) {
-        low_rank_add(&admm->low, constant);
-    }
     for (size_t j = 0; admm->K && constant > 0 && j < n * n; j++) {
         admm->K[j] += constant;
     }
@@ -264,7 +261,8 @@ static void step_rows(void *argument, size_t task, size_t worker) {
 /* Whether the iterations since the factorisation have cost less than it did. */
 static bool is_fresh(const struct admm *admm) {
     size_t served = admm->factored * admm->problem.k;
-    return admm->problem.low ? served * 4 < admm->low.rank : served * 6 < admm->problem.n;
+    return admm->problem.low ? served * 4 < admm->low.landmarks.width
+                             : served * 6 < admm->problem.n;
 }
 
 /* Changes rho if the residuals are out of balance. */

@@ -33,7 +33,7 @@
 struct admm_problem {
     size_t n, k;
     bool free_bias; /* columns of U sum to 0, with multiplier b; not with a surrogate */
-    const struct low_rank_goal *low; /* rank and accuracy of a surrogate of K; NULL: K itself */
+    const struct landmarks_goal *low; /* of a surrogate of K, with its constant; NULL: K itself */
     struct threads *threads;
     void *context;
     /* The proximal step of row i: z (k), on entry its last value, becomes argmin g_i(z) + rho/2 |z
@@ -62,7 +62,7 @@ struct admm {
 
 /* Whether K's factor or the surrogate (low, NULL: none) and the arrays (n, k)
  * fit into memory, with cache_bytes for the kernel matrix. */
-bool admm_fits(size_t n, size_t k, const struct low_rank_goal *low, size_t cache_bytes);
+bool admm_fits(size_t n, size_t k, const struct landmarks_goal *low, size_t cache_bytes);
 
 /* Allocates the solver with Z = W = 0. The caller then fills the upper half of K (n, n), or the
  * surrogate by admm_fill_surrogate, and ends with admm_free. */
@@ -70,14 +70,14 @@ int admm_create(struct admm *admm, const struct admm_problem *problem, struct er
 void admm_free(struct admm *admm);
 
 /* Makes the surrogate of the kernel matrix at rows (n) of gram, NULL: at its first n; diagonal (n)
- * is that of the matrix. */
+ * is that of the matrix plus the constant. */
 int admm_fill_surrogate(struct admm *admm, const struct gram *gram, const uint32_t *rows,
                         const double *diagonal, struct error *err);
 
-/* Adds a constant, 0 or more, to K. Then sets rho and W from Z, which the caller has set, and from
- * scores (n, k) = K Z [+ 1 b']. diagonal (n): a more accurate diagonal of K, the constant included;
- * NULL: K's own. Returns -1, without an error set, if K + rho I has no factor: K is not positive
- * semidefinite. */
+/* Adds a constant, 0 or more, to K; a surrogate has it. Then sets rho and W from Z, which the
+ * caller has set, and from scores (n, k) = K Z [+ 1 b']. diagonal (n): a more accurate diagonal of
+ * K, the constant included; NULL: K's own. Returns -1, without an error set, if K + rho I has no
+ * factor: K is not positive semidefinite. */
 int admm_start(struct admm *admm, double constant, const double *diagonal, const double *scores);
 
 /* One accelerated iteration. Adapts rho if the residuals are unbalanced. Returns -1 as above. */

@@ -23,7 +23,7 @@ load helper
     unit fit/conclude
 }
 
-@test "low-rank surrogates of kernel matrices have their trace, and the entries of smooth kernels" {
+@test "low-rank surrogates of kernel matrices: solutions satisfy their systems" {
     unit common/kernel/low_rank
 }
 

@@ -101,7 +101,7 @@ static int create_workers(struct mc_admm *admm, struct error *err) {
 }
 
 int mc_admm_create(struct mc_admm *admm, struct mc_kernel_descent *descent,
-                   const struct low_rank_goal *low, struct error *err) {
+                   const struct landmarks_goal *low, struct error *err) {
     size_t n = descent->n, k = descent->k;
     const struct admm_problem problem = {.n = n,
                                          .k = k,

@@ -31,7 +31,7 @@ struct mc_admm {
 /* Allocates; the caller fills the matrix K of method, or its low-rank surrogate if `low` is not
  * NULL (borrowed). The caller calls mc_admm_free, whatever this returns. */
 int mc_admm_create(struct mc_admm *admm, struct mc_kernel_descent *descent,
-                   const struct low_rank_goal *low, struct error *err);
+                   const struct landmarks_goal *low, struct error *err);
 void mc_admm_free(struct mc_admm *admm);
 
 /* Starts at descent's alpha; the matrix is filled. -1 if it has no factor (no error is set). */

@@ -1,8 +1,8 @@
-/* ADMM on a low-rank surrogate, for kernel matrices that are too large for ADMM: K is replaced by a
- * randomly pivoted incomplete Cholesky factorisation (Chen et al. 2025) plus a diagonal
- * (common/kernel/low_rank.h). At the surrogate's optimum, to a few digits, nearly all variables are
- * at the same bounds as at the optimum of the problem itself, so few active-set iterations are
- * needed from there. An iteration costs 2 n m k multiplications for m columns. */
+/* ADMM on a low-rank surrogate, for kernel matrices that are too large for ADMM: K is replaced by
+ * the products of features by landmarks, plus a diagonal (common/kernel/low_rank.h). At the
+ * surrogate's optimum, to a few digits, nearly all variables are at the same bounds as at the
+ * optimum of the problem itself, so few active-set iterations are needed from there. An iteration
+ * costs 2 n m k multiplications for m landmarks. */
 #include "common/base/memory.h"
 #include "families/mc/solver/kernel_admm_private.h"
 #include "fit/work.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 enum {
-    MAX_COLUMNS = 768,        /* of the surrogate */
-    ROWS_PER_COLUMN = 8,      /* minimal rows for each column */
+    MAX_LANDMARKS = 768,      /* of the surrogate */
+    ROWS_PER_LANDMARK = 8,    /* minimal rows for each landmark */
     EVALUATION_INTERVAL = 25, /* iterations between evaluations */
     MIN_EVALUATIONS = 4,      /* evaluations, minimum */
     MAX_EVALUATIONS = 16,     /* and maximum */
@@ -20,26 +20,26 @@ enum {
     TYPICAL_ITERATIONS = 120  /* typical iterations, for the work */
 };
 
-/* Columns are added until the trace of the residual is TARGET_RESIDUAL of the whole. If it is more
- * than MAX_RESIDUAL at the end, the surrogate is not used. */
-static const double TARGET_RESIDUAL = 3e-5, MAX_RESIDUAL = 0.02;
+/* A landmark is used if the others leave it at least MIN_PIVOT of the largest entry. If more than
+ * MAX_RESIDUAL of the trace remains, the surrogate is not used. */
+static const double MIN_PIVOT = 3e-5, MAX_RESIDUAL = 0.02;
 /* The iteration ends when the number of free variables falls by less than this part. */
 static const double MAX_DECREASE = 0.1;
 /* Multiplications of all active-set iterations, over the cube of the maximal free variables. */
 static const double ACTIVE_SET_WORK = 1;
 
-static struct low_rank_goal goal_of(const struct mc_kernel_descent *descent) {
-    size_t max = descent->n / ROWS_PER_COLUMN;
-    return (struct low_rank_goal){.max_rank = max < MAX_COLUMNS ? max : MAX_COLUMNS,
-                                  .residual = TARGET_RESIDUAL,
-                                  .k = descent->k,
-                                  .seed = descent->task->seed};
+static struct landmarks_goal goal_of(const struct mc_kernel_descent *descent) {
+    size_t max = descent->n / ROWS_PER_LANDMARK;
+    return (struct landmarks_goal){.m = max < MAX_LANDMARKS ? max : MAX_LANDMARKS,
+                                   .constant = descent->task->bias,
+                                   .seed = descent->task->seed,
+                                   .min_pivot = MIN_PIVOT};
 }
 
 double mc_kernel_surrogate_work(const struct mc_kernel_descent *descent) {
-    struct low_rank_goal goal = goal_of(descent);
+    struct landmarks_goal goal = goal_of(descent);
     size_t bytes = descent->task->problem->cache_bytes;
-    double n = (double)descent->n, k = (double)descent->k, max = (double)goal.max_rank;
+    double n = (double)descent->n, k = (double)descent->k, max = (double)goal.m;
     double max_free = MC_ACTIVE_MAX;
     bool fits = admm_fits(descent->n, descent->k, &goal, bytes);
     double work = n * max * (max + 2 * TYPICAL_ITERATIONS * k) +
@@ -47,18 +47,15 @@ double mc_kernel_surrogate_work(const struct mc_kernel_descent *descent) {
     return descent->definite && fits ? work_blas3(work) : INFINITY;
 }
 
-/* Computes the surrogate of K, without the constant feature. */
-static int fill_surrogate(struct mc_admm *admm, struct error *err) {
-    const struct mc_task *task = admm->descent->task;
-    double *diagonal = memory_array(admm->n, sizeof *diagonal, "a diagonal", err);
-    for (size_t i = 0; diagonal && i < admm->n; i++) {
-        diagonal[i] = fmax(0, admm->descent->q[i] - task->bias * task->bias);
+/* The part of the trace of K, without the constant feature, that the landmarks leave. */
+static double remaining_trace(const struct mc_admm *admm) {
+    const struct mc_kernel_descent *descent = admm->descent;
+    double remaining = 0, trace = 0;
+    for (size_t i = 0; i < admm->n; i++) {
+        remaining += (double)admm->method.low.landmarks.rest[i];
+        trace += descent->q[i] - descent->task->bias * descent->task->bias;
     }
-    int status = diagonal ? admm_fill_surrogate(&admm->method, task->problem->gram,
-                                                task->problem->rows, diagonal, err)
-                          : -1;
-    free(diagonal);
-    return status;
+    return trace > 0 ? remaining / trace : 0;
 }
 
 /* Iterates until the number of free variables hardly changes. */
@@ -85,14 +82,18 @@ static int iterate(struct mc_admm *admm, const struct monitor *monitor, uint64_t
 
 int mc_kernel_surrogate(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                         const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    struct low_rank_goal low = goal_of(descent);
+    struct landmarks_goal low = goal_of(descent);
     struct mc_admm admm;
     uint64_t evaluations = 0;
     *fit = (struct mc_fit){0};
+    const struct problem *problem = descent->task->problem;
     int status =
-        mc_admm_create(&admm, descent, &low, err) < 0 || fill_surrogate(&admm, err) < 0 ? -1 : 0;
-    if (status == 0 && low_rank_remaining_trace(&admm.method.low) <= MAX_RESIDUAL &&
-        mc_admm_start(&admm) == 0 && iterate(&admm, monitor, &evaluations) == 0) {
+        mc_admm_create(&admm, descent, &low, err) < 0 ||
+                admm_fill_surrogate(&admm.method, problem->gram, problem->rows, descent->q, err) < 0
+            ? -1
+            : 0;
+    if (status == 0 && remaining_trace(&admm) <= MAX_RESIDUAL && mc_admm_start(&admm) == 0 &&
+        iterate(&admm, monitor, &evaluations) == 0) {
         descent->from_surrogate = true;
         status = mc_admm_get_alpha(&admm, &descent->alpha, err) < 0
                      ? -1
