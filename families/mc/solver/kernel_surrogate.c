@@ -55,7 +55,7 @@ static double remaining_trace(const struct mc_admm *admm) {
         remaining += (double)admm->method.low.landmarks.rest[i];
         trace += descent->q[i] - descent->task->bias * descent->task->bias;
     }
-    return trace > 0 ? remaining / trace : 0;
+    return trace > 0 ? remaining / trace : 1;
 }
 
 /* Iterates until the number of free variables hardly changes. */
