@@ -236,6 +236,9 @@ static int descend(struct search *search, struct memory *memory, double *at, dou
         }
         find_direction(memory, gradient, direction);
         double slope = array_dot(gradient, direction, size), length = 1;
+        if (!(slope < 0)) {
+            break;
+        }
         if (memory->n == 0) {
             double width = 1 / sqrt(2 * search->x.kernel->gamma);
             length = FIRST_STEP * width / array_largest(gradient, size);
