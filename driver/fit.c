@@ -244,13 +244,13 @@ int fit_body(struct model *model, const struct problem *problem, const struct so
     }
     const struct problem points = {.data = solution->points,
                                    .n = solution->points ? solution->points->n_rows : 0};
-    const struct problem *places = solution->points ? &points : problem;
-    uint32_t *number = memory_zeros(places->n, 2 * sizeof *number, "support vectors", err);
+    const struct problem *rows = solution->points ? &points : problem;
+    uint32_t *number = memory_zeros(rows->n, 2 * sizeof *number, "support vectors", err);
     if (!number) {
         return -1;
     }
-    mark_used(places, solution, number);
-    int status = take_vectors(model, places, solution, number, number + places->n, err);
+    mark_used(rows, solution, number);
+    int status = take_vectors(model, rows, solution, number, number + rows->n, err);
     free(number);
     return status;
 }

@@ -69,22 +69,24 @@ static int choose_landmarks(struct reduction *reduction, const struct solution *
 static int copy_landmarks(struct reduction *reduction, struct error *err) {
     const struct problem *problem = reduction->problem;
     const struct landmarks *landmarks = &reduction->landmarks;
-    size_t m = landmarks->width, d = problem->data->n_features;
-    reduction->points = memory_zeros(1, sizeof *reduction->points, "points", err);
-    float *value = memory_zeros(m, d * sizeof *value, "points", err);
-    if (!reduction->points || !value) {
-        free(value);
+    const struct data *data = problem->data;
+    size_t m = landmarks->width, d = data->n_features;
+    struct data *points = reduction->points = memory_zeros(1, sizeof *points, "points", err);
+    if (!points || indices_copy(&data->indices, &points->indices, err) < 0) {
         return -1;
     }
-    *reduction->points = (struct data){.n_rows = m, .n_features = (uint32_t)d, .value = value};
-    for (size_t a = 0; a < m; a++) {
+    points->n_rows = m;
+    points->n_features = data->n_features;
+    points->largest = data->largest;
+    points->value = memory_zeros(m, d * sizeof *points->value, "points", err);
+    for (size_t a = 0; points->value && a < m; a++) {
         size_t row = problem->rows ? problem->rows[landmarks->row[a]] : landmarks->row[a];
-        struct stored_row stored = data_stored(problem->data, row);
+        struct stored_row stored = data_stored(data, row);
         for (size_t t = 0; t < stored.n; t++) {
-            value[a * d + stored_column(stored, t)] = stored.value[t];
+            points->value[a * d + stored_column(stored, t)] = stored.value[t];
         }
     }
-    return 0;
+    return points->value ? 0 : -1;
 }
 
 /* target (x's rows, k) = the scores of the full fit. */
@@ -231,8 +233,8 @@ static void project(const struct reduction *reduction, const double *B, size_t k
     memset(w, 0, m * k * sizeof *w);
     for (size_t i = 0; i < reduction->landmarks.n; i++) {
         const float *feature = reduction->data.value + i * m;
-        for (size_t j = 0; j < m * k; j++) {
-            w[j] += (double)feature[j / k] * B[i * k + j % k];
+        for (size_t j = 0; j < m && array_largest(B + i * k, k) > 0; j++) {
+            array_add(w + j * k, (double)feature[j], B + i * k, k);
         }
     }
 }
@@ -276,8 +278,9 @@ static int choose_points(struct reduction *reduction, const struct solution *sol
     if (choose_landmarks(reduction, solution, max_rank, err) < 0) {
         return -1;
     }
-    size_t n = reduced_set_rows(gram_rows(problem->gram)->kernel, problem->n,
-                                problem->data->n_features, reduction->landmarks.width);
+    size_t n =
+        reduced_set_rows(gram_rows(problem->gram)->kernel, problem->n, problem->data->n_features,
+                         reduction->landmarks.width, solution->n_outputs);
     if (n == 0) {
         return 0;
     }

@@ -35,8 +35,9 @@
  * row), row-major, and its bias. Borrowed. */
 struct certify_function {
     const double *weights;
-    /* kernels, for f only: weights (points->n_rows, k), at most n, are coefficients of these rows,
-     * not of the problem's; `error` and `exact` are then NULL. NULL: none */
+    /* kernels, for f only, with a g of its own: rows that have the coefficients weights
+     * (points->n_rows, k) in place of the problem's rows; `error` and `exact` are then NULL. NULL:
+     * none */
     const struct data *points;
     const double *bias; /* (k) added to the scores; NULL: none. With a constant feature of value V,
                            linear or kernel, it is V times the weights of that feature, regardless

@@ -13,8 +13,8 @@
 /* A primal and a dual point. `primal` and `dual` are estimates from running sums. */
 struct fit {
     double *weights; /* (dimension) of the primal point */
-    /* kernels, borrowed: dense rows whose coefficients the first weights are, instead of those of
-     * the problem's rows, if certificates are all that the fit is for; NULL: none */
+    /* kernels, borrowed, of a fit that is only certified: rows that have the coefficients, in the
+     * first entries of weights, in place of the problem's rows; NULL: none */
     const struct data *points;
     double *scores;       /* (n) the map's exact scores of weights; NULL: not available */
     double *dual_weights; /* (dimension) of the dual point: -A' g, its part of D is -1/2 |.|^2 */

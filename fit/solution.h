@@ -13,8 +13,8 @@
 struct solution {
     size_t n_outputs;
     double *weights; /* linear: (n_features, n_outputs); kernel: (n, n_outputs), by problem row */
-    /* kernel: dense rows, owned, whose coefficients the first rows of weights are, in place of
-     * those of the problem's rows; NULL: none */
+    /* kernel, owned: dense rows that have the coefficients, in the first rows of weights, in place
+     * of the problem's rows; NULL: none */
     struct data *points;
     double *bias; /* (n_outputs) added to the scores; NULL: no bias */
     struct pair_coefficient

@@ -8,14 +8,16 @@
 #include "common/linear_algebra/cholesky.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     MAX_POINTS = 2048,
-    MAX_VALUES = 1 << 24, /* of dense rows, and of their kernel values */
-    MIN_ROWS = 4,         /* for each point, or all */
+    MAX_POINT_VALUES = 1 << 21, /* L-BFGS then takes 0.5 GB */
+    MAX_VALUES = 1 << 24,       /* of dense rows, of their kernel values, and of their scores */
+    MIN_ROWS = 4,               /* for each point, or all */
     MAX_STEPS = 100,
     PAIRS = 10, /* steps that L-BFGS remembers */
     PARTS = 8,  /* of the rows; their sums are added in order */
@@ -24,12 +26,15 @@ enum {
 
 /* Multiplications of a step: it then takes about a second. */
 static const double STEP_WORK = 2e10;
-/* On the squared coefficients: kernel values are at most 1. */
-static const double RIDGE = 1e-3;
+/* On the squared coefficients: kernel values are at most 1, and their products are summed over the
+ * rows in float. */
+static const double MIN_RIDGE = 1e-3, RIDGE_PER_ROW = 8 * FLT_EPSILON;
 /* The first step moves a value by at most this part of the kernel's width. */
 static const double FIRST_STEP = 0.1;
 /* A step must lower the objective by this part of its slope (Armijo). */
 static const double SUFFICIENT_DECREASE = 1e-4;
+/* A step and its change of the gradient are remembered if their cosine is above this. */
+static const double MIN_COSINE = 1e-10;
 /* The search ends when PAIRS steps have lowered the objective by less than this part. */
 static const double MIN_DECREASE = 1e-3;
 
@@ -37,6 +42,7 @@ struct search {
     struct threads *threads;
     struct kernel_rows x, z; /* rows, points */
     size_t n, m, d, k;
+    double ridge;
     const float *target; /* (n, k) */
     float *K, *M;        /* (n, m) kernel values; these times residuals times coefficients */
     float *R;            /* (n, k) residuals */
@@ -49,10 +55,11 @@ struct search {
     struct error *error;             /* (workers) */
 };
 
-size_t reduced_set_rows(const struct kernel *kernel, size_t n, size_t d, size_t m) {
-    double work = STEP_WORK / ((double)m * (double)(2 * d + m));
-    double rows = fmin((double)n, fmin(work, (double)MAX_VALUES / (double)larger(d, m)));
-    bool applies = kernel->type == KERNEL_RBF && m <= MAX_POINTS && d > 0;
+size_t reduced_set_rows(const struct kernel *kernel, size_t n, size_t d, size_t m, size_t k) {
+    double work = STEP_WORK / ((double)m * (double)(2 * d + m + 3 * k));
+    double rows = fmin((double)n, fmin(work, (double)MAX_VALUES / (double)larger(k, larger(d, m))));
+    bool applies = kernel->type == KERNEL_RBF && kernel->gamma > 0 && m <= MAX_POINTS && d > 0 &&
+                   m * d <= MAX_POINT_VALUES;
     return applies && rows >= fmin((double)n, MIN_ROWS * (double)m) ? (size_t)rows : 0;
 }
 
@@ -82,7 +89,7 @@ static void multiply_part(void *argument, size_t part, size_t worker) {
 static int solve_coefficients(struct search *search) {
     size_t m = search->m, k = search->k;
     for (size_t j = 0; j < m * m; j++) {
-        search->A[j] = j % (m + 1) == 0 ? RIDGE : 0;
+        search->A[j] = j % (m + 1) == 0 ? search->ridge : 0;
         for (size_t part = 0; part < PARTS; part++) {
             search->A[j] += (double)search->G[part * m * m + j];
         }
@@ -152,7 +159,7 @@ static int evaluate(struct search *search, const double *at, double *value, doub
         return 0;
     }
     threads_run(search->threads, PARTS, differentiate_part, search);
-    *value = 0.5 * RIDGE * array_dot(search->B, search->B, search->m * search->k);
+    *value = 0.5 * search->ridge * array_dot(search->B, search->B, search->m * search->k);
     for (size_t part = 0; part < PARTS; part++) {
         *value += search->value[part];
     }
@@ -212,7 +219,8 @@ static void remember(struct memory *memory, const double *at, const double *next
         change[j] = next_gradient[j] - gradient[j];
     }
     double product = array_dot(step, change, size);
-    if (product > 1e-10 * array_dot(change, change, size)) {
+    double squares = array_dot(step, step, size) * array_dot(change, change, size);
+    if (product > MIN_COSINE * sqrt(squares)) {
         memory->reciprocal[p] = 1 / product;
         memory->n++;
     }
@@ -223,16 +231,16 @@ static int descend(struct search *search, struct memory *memory, double *at, dou
                    double *gradient, double *next_gradient, double *direction,
                    const struct monitor *monitor, struct error *err) {
     size_t size = memory->size;
-    double value, next_value, before = INFINITY;
+    double value, next_value, value_before = INFINITY; /* the last: PAIRS steps ago */
     if (evaluate(search, at, &value, gradient, err) < 0) {
         return -1;
     }
     for (size_t step = 0; step < MAX_STEPS && !monitor_past_deadline(monitor); step++) {
         if (step % PAIRS == 0) {
-            if (!(value < (1 - MIN_DECREASE) * before)) {
+            if (!(value < (1 - MIN_DECREASE) * value_before)) {
                 break;
             }
-            before = value;
+            value_before = value;
         }
         find_direction(memory, gradient, direction);
         double slope = array_dot(gradient, direction, size), length = 1;
@@ -294,10 +302,15 @@ int reduced_set_move(struct data *points, const struct kernel_rows *x, const dou
                      struct error *err) {
     size_t n = x->data->n_rows, m = points->n_rows, d = points->n_features;
     size_t workers = threads_count(threads);
-    struct search search = {.threads = threads, .n = n, .m = m, .d = d, .k = k};
-    float *value, *goal;
+    struct search search = {.threads = threads,
+                            .n = n,
+                            .m = m,
+                            .d = d,
+                            .k = k,
+                            .ridge = fmax(MIN_RIDGE, RIDGE_PER_ROW * (double)n)};
+    float *value = NULL, *scores = NULL;
     const struct arrays arrays[] = {ARRAYS(n * d, float, &value),
-                                    ARRAYS(n * k, float, &goal, &search.R),
+                                    ARRAYS(n * k, float, &scores, &search.R),
                                     ARRAYS(n * m, float, &search.K, &search.M),
                                     ARRAYS(PARTS * m * m, float, &search.G),
                                     ARRAYS(PARTS * m * k, float, &search.P),
@@ -307,12 +320,9 @@ int reduced_set_move(struct data *points, const struct kernel_rows *x, const dou
                                     ARRAYS(m * m, double, &search.A),
                                     ARRAYS(m * k, double, &search.B)};
     void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "points", err);
-    search.scratch = memory_zeros(workers, sizeof(struct kernel_scratch *), "points", err);
+    search.scratch = kernel_scratch_array(workers, err);
     search.error = memory_zeros(workers, sizeof *search.error, "points", err);
     int status = block && search.scratch && search.error ? 0 : -1;
-    for (size_t w = 0; status == 0 && w < workers; w++) {
-        status = kernel_scratch_create(&search.scratch[w], err);
-    }
     for (size_t i = 0; status == 0 && i < n; i++) {
         struct stored_row stored = data_stored(x->data, i);
         for (size_t t = 0; t < stored.n; t++) {
@@ -320,11 +330,11 @@ int reduced_set_move(struct data *points, const struct kernel_rows *x, const dou
         }
     }
     for (size_t j = 0; status == 0 && j < n * k; j++) {
-        goal[j] = (float)target[j];
+        scores[j] = (float)target[j];
     }
+    const struct data dense = {.n_rows = n, .n_features = (uint32_t)d, .value = value};
     if (status == 0) {
-        const struct data dense = {.n_rows = n, .n_features = (uint32_t)d, .value = value};
-        search.target = goal;
+        search.target = scores;
         status = kernel_rows_create(&search.x, x->kernel, &dense, err) < 0 ||
                          kernel_rows_create(&search.z, x->kernel, points, err) < 0
                      ? -1
@@ -332,10 +342,7 @@ int reduced_set_move(struct data *points, const struct kernel_rows *x, const dou
     }
     kernel_rows_free(&search.x);
     kernel_rows_free(&search.z);
-    for (size_t w = 0; search.scratch && w < workers; w++) {
-        kernel_scratch_free(search.scratch[w]);
-    }
-    free(search.scratch);
+    kernel_scratch_array_free(search.scratch, workers);
     free(search.error);
     free(block);
     return status;

@@ -17,14 +17,12 @@
 #include "common/kernel/kernel.h"
 #include "fit/monitor.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-/* How many of n rows m points of d features should be moved by: so many that a step takes about a
- * second at most. 0: they stay where they are, since the kernel is not rbf, or features are so many
- * that the rows would be few. */
-size_t reduced_set_rows(const struct kernel *kernel, size_t n, size_t d, size_t m);
+/* How many of n rows m points of d features should be moved by, for k outputs: so many that a step
+ * takes about a second at most. 0: they stay where they are, since the kernel is not rbf, they have
+ * too many values, or the rows would be few. */
+size_t reduced_set_rows(const struct kernel *kernel, size_t n, size_t d, size_t m, size_t k);
 
 /* Moves points, dense rows with as many features as those of x, to a local minimum near them, or
  * until the monitor's deadline, and rounds them to float. target (rows of x, k): the scores.

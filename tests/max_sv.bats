@@ -170,6 +170,21 @@ matrix() {
     within "$(ratio)" 1 1.5
 }
 
+@test "max-sv: points have the indices of few features of many, and move in any unit" {
+    some_rows 200 | sed 's/ 1:/ 10:/; s/ 2:/ 5000:/; s/ 3:/ 9999999:/' >indices
+    some_rows 200 | awk '{ for (f = 3; f <= 5; f++) { split($f, p, ":"); $f = p[1] ":" p[2] * 1e-6 }; print }' >units
+    some_rows 200 >rows
+    for family in top rank mc; do
+        train -t rbf -g 1 -c 10 -e 1e-6 --max-sv 6 rows model --force
+        primal=$(header primal model)
+        train -t rbf -g 1 -c 10 -e 1e-6 --max-sv 6 indices model --force # svm-check verifies it
+        near "$(header primal model)" "$primal" 1e-6
+        grep -q '9999999:' model
+        train -t rbf -g 1e12 -c 10 -e 1e-6 --max-sv 6 units model --force
+        near "$(header primal model)" "$primal" .02
+    done
+}
+
 @test "max-sv: cross-validation and sweeps measure the smaller models" {
     some_rows 80 >rows
     svm-mc-train -q -t rbf -g 1 -c 1,10 --max-sv 1,1000 -v 4 rows best.model >table

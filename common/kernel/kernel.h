@@ -86,6 +86,11 @@ struct kernel_scratch;
 int kernel_scratch_create(struct kernel_scratch **scratch, struct error *err);
 void kernel_scratch_free(struct kernel_scratch *scratch);
 
+/* Buffers for each of n workers; NULL with err set if memory is short. The caller calls
+ * kernel_scratch_array_free, which does nothing with NULL. */
+struct kernel_scratch **kernel_scratch_array(size_t n, struct error *err);
+void kernel_scratch_array_free(struct kernel_scratch **scratch, size_t n);
+
 /* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or
  * double precision. The two sides may have different numbers of features. rbf, laplacian and
  * rational are exactly 1 for identical rows; rbf and laplacian are 0 where they are below the

@@ -75,8 +75,4 @@ enum kernel_buffer {
 void *kernel_scratch_get(struct kernel_scratch *scratch, enum kernel_buffer buffer, size_t count,
                          size_t size, struct error *err);
 
-/* Buffers for each of n workers. */
-struct kernel_scratch **kernel_scratch_array(size_t n, struct error *err);
-void kernel_scratch_array_free(struct kernel_scratch **scratch, size_t n);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "common/base/memory.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -174,6 +175,7 @@ static int keep_alpha(const struct mc_task *task, double cost, const struct mc_d
 int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *dual,
                struct mc_fit *fit, struct error *err) {
     size_t k = task->shape.k;
+    assert(dual->weights || !fit->points);
     double *error = find_rounding(task, cost, dual, err);
     if (!error || (task->keep && keep_alpha(task, cost, dual, fit, err) < 0)) {
         free(error);

@@ -37,7 +37,8 @@ struct mc_goal {
 /* A primal and a dual point with their certified bounds. */
 struct mc_fit {
     double *weights; /* linear: (n_features, k); kernel: (n, k) */
-    /* kernel, borrowed: dense rows whose coefficients the first of weights are; NULL: none */
+    /* kernel, borrowed, of a fit that is only certified: rows that have the coefficients, in the
+     * first rows of weights, in place of the problem's rows; NULL: none */
     const struct data *points;
     double *bias; /* (k) contribution of the constant feature to the scores; NULL: none */
     struct certificate certificate;

@@ -250,36 +250,32 @@ int ml_store_start(struct ml_store *store, const double *beta, bool single, stru
         }
         return 0;
     }
-    if (beta || !single) { /* weights in float are rounded ones in double */
-        store->W = store->W ? store->W : threads_zeros(threads, n, sizeof(double), "weights", err);
-        if (!store->W) {
-            return -1;
-        }
-    }
-    if (single) {
-        store->W_single = store->W_single
-                              ? store->W_single
-                              : threads_zeros(threads, n, sizeof(float), "weights", err);
-        if (!store->W_single) {
-            return -1;
-        }
-    }
-    if (beta) {
-        ml_store_adjoint(store, beta, store->width, store->W);
-    } else if (store->W) {
-        memset(store->W, 0, n * sizeof(double));
-    }
-    for (size_t k = 0; single && k < n; k++) {
-        store->W_single[k] = store->W ? (float)store->W[k] : 0;
-    }
-    if (single) {
+    if (!beta) {
         free(store->W);
-        store->W = NULL;
-    } else {
+        free(store->W_single);
+        store->W = single ? NULL : threads_zeros(threads, n, sizeof(double), "weights", err);
+        store->W_single = single ? threads_zeros(threads, n, sizeof(float), "weights", err) : NULL;
+        return store->W || store->W_single ? 0 : -1;
+    }
+    store->W = store->W ? store->W : threads_zeros(threads, n, sizeof(double), "weights", err);
+    if (!store->W) {
+        return -1;
+    }
+    ml_store_adjoint(store, beta, store->width, store->W);
+    if (!single) {
         free(store->W_single);
         store->W_single = NULL;
+        return 0;
     }
-    return 0;
+    float *rounded =
+        store->W_single ? store->W_single : memory_array(n, sizeof *rounded, "weights", err);
+    for (size_t k = 0; rounded && k < n; k++) {
+        rounded[k] = (float)store->W[k];
+    }
+    store->W_single = rounded;
+    free(store->W);
+    store->W = NULL;
+    return rounded ? 0 : -1;
 }
 
 /* ---- sweeps ---- */

@@ -51,12 +51,13 @@ int main(void) {
     move(&x, target, start, hidden, threads, three);
     CHECK(memcmp(one, three, sizeof one) == 0, "threads change the points");
 
-    size_t some = reduced_set_rows(&rbf, 1000000, D, 100);
+    size_t some = reduced_set_rows(&rbf, 1000000, D, 100, K);
     CHECK(some >= 400 && some < 1000000, "%zu of a million rows", some);
-    CHECK(reduced_set_rows(&rbf, N, D, M) == N, "not all of few rows");
+    CHECK(reduced_set_rows(&rbf, N, D, M, K) == N, "not all of few rows");
     const struct kernel other = {.type = KERNEL_LAPLACIAN, .gamma = 1};
-    CHECK(reduced_set_rows(&other, N, D, M) == 0 && reduced_set_rows(&rbf, N, D, 100000) == 0 &&
-              reduced_set_rows(&rbf, 100000, 1000000, 100) == 0,
+    CHECK(reduced_set_rows(&other, N, D, M, K) == 0 &&
+              reduced_set_rows(&rbf, N, D, 100000, K) == 0 &&
+              reduced_set_rows(&rbf, 100000, 1000000, 100, K) == 0,
           "kernels and sizes whose points stay");
     threads_free(threads);
     kernel_rows_free(&x);
