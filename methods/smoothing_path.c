@@ -1,9 +1,12 @@
-/* The predictor-corrector loop over mu. */
+/* The predictor-corrector loop over mu, bounds and line search. */
 #include "methods/smoothing_path.h"
 
+#include "common/base/array.h"
 #include "common/base/gap.h"
+#include "methods/line_search.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A predictor step lowers mu if the residual is below this fraction of the gap of the same point.
  */
@@ -22,18 +25,56 @@ enum { PATIENCE = 25 /* iterations without progress after which the path has sta
  * to a new minimum. */
 static const double MIN_GAP_FALL = 1e-4, MIN_RESIDUAL_FALL = 0.5;
 
-static int evaluate(struct huber_path *path, struct error *err) {
-    struct huber_point *point = &path->point;
-    if (path->steps->evaluate(path->context, path, point, err) < 0) {
+double huber_inner(const struct score_map *map, const double *x, const double *y,
+                   const double *y_scores) {
+    return array_dot(x, map->primal ? y : y_scores, map->dimension);
+}
+
+static void evaluate_risk(struct huber_path *path) {
+    path->value = path->risk.cut(path->risk.context, path->s, path->g, &path->offset);
+}
+
+/* Evaluates the smoothed risk and its gradient at w, and both bounds of the original problem. */
+static int evaluate_point(struct huber_path *path, struct error *err) {
+    const struct score_map *map = path->map;
+    struct huber_point *at = &path->point;
+    evaluate_risk(path);
+    if (map->adjoint(map, path->g, path->dual_weights, err) < 0) {
         return -1;
     }
-    if (point->dual > path->dual) {
-        path->dual = point->dual;
+    for (size_t k = 0; k < map->dimension; k++) {
+        path->dual_weights[k] *= -path->cost;
+        path->gradient[k] = path->w[k] - path->dual_weights[k];
+    }
+    if (!map->primal && map->scores(map, path->gradient, path->gradient_s, err) < 0) {
+        return -1;
+    }
+    path->squared_norm = huber_inner(map, path->w, path->w, path->s);
+    double gradient_squared_norm =
+        huber_inner(map, path->gradient, path->gradient, path->gradient_s);
+    double dual_squared_norm =
+        map->primal ? array_dot(path->dual_weights, path->dual_weights, map->dimension)
+                    : path->squared_norm - 2 * huber_inner(map, path->gradient, path->w, path->s) +
+                          gradient_squared_norm; /* |w - gradient|^2 */
+    at->residual = 0.5 * gradient_squared_norm;
+    at->primal = 0.5 * path->squared_norm + path->cost * *path->loss;
+    if (path->steps->dual_bound(path->context, dual_squared_norm, &at->dual, err) < 0) {
+        return -1;
+    }
+    return isfinite(at->primal) ? 0 : stop_overflow(err);
+}
+
+static int evaluate(struct huber_path *path, struct error *err) {
+    if (evaluate_point(path, err) < 0) {
+        return -1;
+    }
+    if (path->point.dual > path->dual) {
+        path->dual = path->point.dual;
         path->steps->store_dual(path->context);
     }
-    if (point->primal < path->primal) {
-        path->primal = point->primal;
-        path->steps->store_primal(path->context);
+    if (path->point.primal < path->primal) {
+        path->primal = path->point.primal;
+        memcpy(path->best_w, path->w, path->map->dimension * sizeof *path->w);
     }
     return 0;
 }
@@ -45,7 +86,7 @@ static bool is_reached(const struct huber_path *path) {
 /* Computes the Newton step. If there is none, sets path->reason, which ends the path. */
 static int find_step(struct huber_path *path, double region_mu, struct error *err) {
     bool found = true;
-    if (path->steps->step(path->context, path, region_mu, &found, err) < 0) {
+    if (path->steps->step(path->context, region_mu, &found, err) < 0) {
         return -1;
     }
     path->reason = found                                  ? STOP_REACHED
@@ -56,7 +97,42 @@ static int find_step(struct huber_path *path, double region_mu, struct error *er
 
 /* Line search along the step for the current mu. */
 static int search(struct huber_path *path, struct error *err) {
-    return path->steps->search(path->context, path, err) < 0 ? -1 : evaluate(path, err);
+    const struct score_map *map = path->map;
+    struct linesearch line = {
+        .risk = &path->risk,
+        .cluster = map->cluster,
+        .cost = path->cost,
+        .s = path->s,
+        .d = path->step_s,
+        .squared_norm = path->squared_norm,
+        .mixed = huber_inner(map, path->w, path->step, path->step_s),
+        .curvature = huber_inner(map, path->step, path->step, path->step_s),
+        .value = path->value,
+        .slope = cluster_total(map->cluster, array_dot(path->g, path->step_s, map->n)),
+        .trial = path->trial,
+        .g = path->g,
+    };
+    double predicted = -huber_inner(map, path->gradient, path->step, path->step_s) / 2;
+    double target = path->epsilon * path->primal;
+    double tolerance = fmin(path->line_accuracy * predicted, path->line_target * target);
+    double theta = linesearch_minimise(&line, path->line_accuracy > 0 ? tolerance : 0).theta;
+    array_add(path->w, theta, path->step, map->dimension);
+    return map->scores(map, path->w, path->s, err) < 0 ? -1 : evaluate(path, err);
+}
+
+/* Changes the gradient to that of the current mu with the smoothed region of region_mu, and value
+ * and g to those of the current mu. */
+static int lower_mu(struct huber_path *path, double region_mu, struct error *err) {
+    const struct score_map *map = path->map;
+    path->steps->model_gradient(path->context, region_mu);
+    if (map->adjoint(map, path->g, path->gradient, err) < 0) {
+        return -1;
+    }
+    for (size_t k = 0; k < map->dimension; k++) {
+        path->gradient[k] = path->w[k] + path->cost * path->gradient[k];
+    }
+    evaluate_risk(path);
+    return 0;
 }
 
 /* A predictor step, which multiplies mu by the factor unless the target needs less. */
@@ -64,17 +140,16 @@ static int predict(struct huber_path *path, double factor, struct error *err) {
     const struct huber_point *point = &path->point;
     double smoothing = point->primal - point->dual - point->residual; /* proportional to mu */
     double target_factor = TARGET_FRACTION * path->epsilon * point->primal / smoothing;
-    double region_mu = path->mu;
-    path->mu = fmax(region_mu * fmin(fmax(factor, target_factor), FACTOR), path->min_mu);
-    if (path->steps->lower_mu(path->context, region_mu, path->mu, err) < 0 ||
-        find_step(path, region_mu, err) < 0) {
+    double region_mu = *path->mu;
+    *path->mu = fmax(region_mu * fmin(fmax(factor, target_factor), FACTOR), path->min_mu);
+    if (lower_mu(path, region_mu, err) < 0 || find_step(path, region_mu, err) < 0) {
         return -1;
     }
     return path->reason ? 0 : search(path, err);
 }
 
 static int correct(struct huber_path *path, struct error *err) {
-    if (find_step(path, path->mu, err) < 0) {
+    if (find_step(path, *path->mu, err) < 0) {
         return -1;
     }
     return path->reason ? 0 : search(path, err);
@@ -104,7 +179,7 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         smooth =
             path->piecewise_linear &&
             path->point.residual < PREDICTOR_RESIDUAL * (path->point.primal - path->point.dual);
-        if (stalled >= PATIENCE || (smooth && path->mu <= path->min_mu)) {
+        if (stalled >= PATIENCE || (smooth && *path->mu <= path->min_mu)) {
             path->reason = STOP_ROUNDING;
             return 0;
         }

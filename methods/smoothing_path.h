@@ -11,18 +11,16 @@
  * minima lie on a line in mu. So a predictor step, with the gradient of the new mu and the smoothed
  * region of the old one, leads to the next minimum, and plain Newton steps correct it.
  *
- * The caller defines the problem, computes the Newton steps and stores the best iterates: rank and
- * mc do. Smooth losses (the squared hinge) use the same loop with constant mu. Cost: one Newton
+ * The caller defines the problem, computes the Newton steps and stores the best dual points: rank
+ * and mc do. Smooth losses (the squared hinge) use the same loop with constant mu. Cost: one Newton
  * step per iteration, usually 10 to 50 iterations. */
 #ifndef METHODS_SMOOTHING_PATH_H
 #define METHODS_SMOOTHING_PATH_H
 
-#include "common/base/error.h"
 #include "fit/monitor.h"
+#include "fit/risk.h"
+#include "fit/score_map.h"
 #include "fit/stop.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* An iterate. */
 struct huber_point {
@@ -30,40 +28,44 @@ struct huber_point {
     double residual;     /* of the smoothed problem: half the squared norm of its gradient */
 };
 
-/* The first and largest mu, in the unit of the margins, which are 1. */
-static const double HUBER_FIRST_MU = 1;
-
-struct huber_path;
-
-/* The operations of a problem. Each gets the path's context, and if it has such a parameter the
- * path, read-only. Functions return 0, or -1 with err set. */
+/* The operations of a problem, which get the path's context. They return 0, or -1 with err set. */
 struct huber_steps {
-    /* Computes bounds and residual at the current point, for the smoothing path->mu. */
-    int (*evaluate)(void *context, const struct huber_path *path, struct huber_point *point,
-                    struct error *err);
-    /* The evaluated point has the best primal so far, or its alpha the best dual: store it. */
-    void (*store_primal)(void *context);
+    /* *dual = the dual bound at the evaluated point, for |dual_weights|^2 = squared_norm. */
+    int (*dual_bound)(void *context, double squared_norm, double *dual, struct error *err);
+    /* The alpha of the evaluated point has the best dual so far: store it. */
     void (*store_dual)(void *context);
-    /* For a predictor step: changes the gradient to that of `mu`, with the smoothed region of the
-     * current mu, region_mu. */
-    int (*lower_mu)(void *context, double region_mu, double mu, struct error *err);
-    /* Computes the Newton step for the current gradient and the Hessian of path->mu, with the
+    /* For a predictor step: g = the gradient of the risk by the scores, for the current mu, with
+     * the smoothed region of region_mu. */
+    void (*model_gradient)(void *context, double region_mu);
+    /* Computes the Newton step and step_s for the current gradient and the Hessian of mu, with the
      * smoothed region of region_mu. *found = false if rounding leaves no Hessian that can be
      * factored, or the deadline has passed. */
-    int (*step)(void *context, const struct huber_path *path, double region_mu, bool *found,
-                struct error *err);
-    /* Line search along the step for path->mu. */
-    int (*search)(void *context, const struct huber_path *path, struct error *err);
+    int (*step)(void *context, double region_mu, bool *found, struct error *err);
 };
 
 struct huber_path {
     const struct huber_steps *steps;
     void *context;
     const struct monitor *monitor;
+    const struct score_map *map;
+    struct risk risk;      /* the smoothed risk, for *mu */
+    double *mu;            /* the current smoothing */
+    const double *loss;    /* the original risk at the last evaluation of `risk` */
+    double cost;           /* C */
     double epsilon;        /* target of the relative gap */
     bool piecewise_linear; /* the loss is smoothed by mu; false: it is smooth, mu is constant */
     double min_mu;         /* where rounding of margins / mu ends the path */
-    double mu;             /* the current smoothing */
+    /* Accuracy of the line search, relative to the predicted decrease of the step, and to the
+     * target of primal - dual; 0: exact, however little is gained. */
+    double line_accuracy, line_target;
+
+    /* (dimension) iterate, gradient, Newton step, the dual point's weights -C A'g; and the iterate
+     * with the best primal */
+    double *w, *gradient, *step, *dual_weights, *best_w;
+    /* (n) A w, gradient of the risk by the scores, A step, work of the line search, A gradient
+     * (unless map->primal) */
+    double *s, *g, *step_s, *trial, *gradient_s;
+    double squared_norm, value, offset; /* |w|^2, the smoothed risk at w and its offset */
 
     struct huber_point point; /* of the last evaluation */
     double primal, dual;      /* the best bounds; initially INFINITY, and of a stored dual point */
@@ -71,8 +73,12 @@ struct huber_path {
     enum stop_reason reason;  /* why it ended */
 };
 
-/* Iterates from the current point and mu until the relative gap of the best bounds is epsilon, or
- * another reason stops it (path->reason). */
+/* <x, y>: of weights, or of the functions with coefficients x and y; y_scores (n) = A y. */
+double huber_inner(const struct score_map *map, const double *x, const double *y,
+                   const double *y_scores);
+
+/* Iterates from w, its scores s and mu (1, the margin, or less) until the relative gap of the best
+ * bounds is epsilon, or another reason stops it (path->reason). The caller allocates all arrays. */
 int huber_path_run(struct huber_path *path, struct error *err);
 
 #endif

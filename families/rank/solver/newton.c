@@ -1,5 +1,4 @@
-/* Newton's method on the smoothing path: Hessian or conjugate gradients, line search, and bounds
- * (newton.h). */
+/* The steps of Newton's method on the smoothing path: Hessian or conjugate gradients (newton.h). */
 #include "families/rank/solver/newton.h"
 
 #include "common/base/array.h"
@@ -10,7 +9,6 @@
 #include "families/rank/solver/newton_preconditioner.h"
 #include "families/rank/solver/risk.h"
 #include "fit/stop.h"
-#include "methods/line_search.h"
 #include "methods/smoothing_path.h"
 
 #include <math.h>
@@ -40,35 +38,20 @@ struct newton {
     const struct score_map *map;
     struct rank_risk risk;           /* the smooth risk that is minimised */
     struct rank_laplacian laplacian; /* of the pairs where the risk is curved */
-    struct risk risk_functions;      /* of `risk`, for the line search */
     bool huber;                      /* the hinge, smoothed by mu; false: the squared hinge */
-    const struct monitor *monitor;
-    double cost;
-    struct fit *fit; /* gets the best primal and dual points */
-    /* (dimension) iterate, gradient, Newton step, and the dual point's weights -C A'g */
-    double *w, *gradient, *step, *dual;
-    /* (n) A w, gradient of the risk by the scores, A step, work of the line search, A gradient
-     * (kernels only) */
-    double *s, *g, *step_s, *trial, *gradient_s;
+    struct fit *fit;                 /* gets the best primal and dual points */
+    struct huber_path path;
     double *H;    /* (dimension, dimension) the Hessian, if it is formed; else NULL */
     struct cg cg; /* if H is NULL */
     void *block;  /* all arrays except H */
     struct rank_preconditioner *preconditioner; /* of CG with kernels; NULL: none */
-    double squared_norm, value;                 /* |w|^2, the smooth risk at w */
     double dual_offset;                         /* linear part of the dual objective */
     uint64_t cg_steps_left;                     /* remaining steps of CG */
 };
 
-/* <x, y>: of weights, or of the functions with coefficients x and y; y_scores (n) = A y. */
-static double inner(const struct newton *newton, const double *x, const double *y,
-                    const double *y_scores) {
-    const struct score_map *map = newton->map;
-    return array_dot(x, map->primal ? y : y_scores, map->dimension);
-}
-
 /* The factor c of the Laplacian in the Hessian. */
 static double curvature_factor(const struct newton *newton) {
-    return newton->cost * (newton->huber ? 1 / newton->risk.mu : 2);
+    return newton->path.cost * (newton->huber ? 1 / newton->risk.mu : 2);
 }
 
 /* H = I + c A'LA, A the data (linear). */
@@ -96,15 +79,15 @@ static int formed_hessian_step(struct newton *newton, bool *found, struct error 
     if (form_hessian(newton, err) < 0) {
         return -1;
     }
-    *found = cholesky_regularised(newton->H, d, newton->step) == 0;
+    *found = cholesky_regularised(newton->H, d, newton->path.step) == 0;
     if (!*found) {
         return 0;
     }
     for (size_t i = 0; i < d; i++) {
-        newton->step[i] = -newton->gradient[i];
+        newton->path.step[i] = -newton->path.gradient[i];
     }
-    cholesky_solve(newton->H, d, newton->step);
-    return newton->map->scores(newton->map, newton->step, newton->step_s, err);
+    cholesky_solve(newton->H, d, newton->path.step);
+    return newton->map->scores(newton->map, newton->path.step, newton->path.step_s, err);
 }
 
 /* Updates the preconditioner B of CG for the current Laplacian. B is the kernel preconditioner, if
@@ -115,8 +98,8 @@ static int make_preconditioner(struct newton *newton, double factor, double *sca
                                struct error *err) {
     const struct score_map *map = newton->map;
     if (newton->preconditioner) {
-        *found = rank_preconditioner_update(newton->preconditioner, &newton->laplacian, newton->s,
-                                            factor);
+        *found = rank_preconditioner_update(newton->preconditioner, &newton->laplacian,
+                                            newton->path.s, factor);
         return 0;
     }
     if (map->primal &&
@@ -147,7 +130,7 @@ static int precondition(struct newton *newton, const double *residual, const dou
     if (map->scores(map, z, z_s, err) < 0) {
         return -1;
     }
-    *squared = inner(newton, residual, z, z_s);
+    *squared = huber_inner(map, residual, z, z_s);
     return 0;
 }
 
@@ -173,7 +156,7 @@ static int cg_run(struct newton *newton, struct cg *cg, double target, struct er
     int max_steps = newton->preconditioner ? CG_MAX_PRECONDITIONED : CG_MAX_STEPS;
     for (int k = 0; k < max_steps; k++) {
         double length, next;
-        if (newton->cg_steps_left == 0 || (k > 0 && monitor_past_deadline(newton->monitor))) {
+        if (newton->cg_steps_left == 0 || (k > 0 && monitor_past_deadline(newton->path.monitor))) {
             return 0;
         }
         newton->cg_steps_left--;
@@ -183,8 +166,8 @@ static int cg_run(struct newton *newton, struct cg *cg, double target, struct er
         if (length == 0) {
             return 0;
         }
-        array_add(newton->step, length, cg->p, d);
-        array_add(newton->step_s, length, cg->p_s, n);
+        array_add(newton->path.step, length, cg->p, d);
+        array_add(newton->path.step_s, length, cg->p_s, n);
         array_add(cg->residual, -length, cg->Tp, d);
         if (precondition(newton, cg->residual, cg->scale, cg->z, cg->z_s, &next, err) < 0) {
             return -1;
@@ -217,10 +200,10 @@ static int cg_step(struct newton *newton, double gain_tolerance, bool *found, st
         return status;
     }
     for (size_t k = 0; k < d; k++) {
-        cg->residual[k] = -newton->gradient[k];
-        newton->step[k] = 0;
+        cg->residual[k] = -newton->path.gradient[k];
+        newton->path.step[k] = 0;
     }
-    memset(newton->step_s, 0, n * sizeof *newton->step_s);
+    memset(newton->path.step_s, 0, n * sizeof *newton->path.step_s);
     if (precondition(newton, cg->residual, cg->scale, cg->z, cg->z_s, &cg->residual_squared, err) <
         0) {
         return -1;
@@ -231,72 +214,11 @@ static int cg_step(struct newton *newton, double gain_tolerance, bool *found, st
                   err);
 }
 
-/* Evaluates the smooth risk and its gradient at w, and both bounds of the original problem. */
-static int evaluate(void *context, const struct huber_path *path, struct huber_point *at,
-                    struct error *err) {
+static int dual_bound(void *context, double squared_norm, double *dual, struct error *err) {
     struct newton *newton = context;
-    const struct score_map *map = newton->map;
-    double offset;
-    newton->risk.mu = path->mu;
-    newton->value = rank_risk_evaluate(&newton->risk, newton->s, newton->g, &offset);
-    if (map->adjoint(map, newton->g, newton->dual, err) < 0) {
-        return -1;
-    }
-    for (size_t k = 0; k < map->dimension; k++) {
-        newton->dual[k] *= -newton->cost;
-        newton->gradient[k] = newton->w[k] - newton->dual[k];
-    }
-    if (!map->primal && map->scores(map, newton->gradient, newton->gradient_s, err) < 0) {
-        return -1;
-    }
-    newton->squared_norm = inner(newton, newton->w, newton->w, newton->s);
-    double gradient_squared_norm =
-        inner(newton, newton->gradient, newton->gradient, newton->gradient_s);
-    double cross = inner(newton, newton->gradient, newton->w, newton->s);
-    double dual_squared_norm = map->primal ? array_dot(newton->dual, newton->dual, map->dimension)
-                                           : newton->squared_norm - 2 * cross +
-                                                 gradient_squared_norm; /* |w - gradient|^2 */
-    at->residual = 0.5 * gradient_squared_norm;
-    newton->dual_offset = newton->cost * newton->risk.dual_offset;
-    at->primal = 0.5 * newton->squared_norm + newton->cost * newton->risk.true_value;
-    at->dual = newton->dual_offset - 0.5 * dual_squared_norm;
-    return isfinite(at->primal) && isfinite(at->dual) ? 0 : stop_overflow(err);
-}
-
-static double step_accuracy(const struct huber_path *path) {
-    return STEP_ACCURACY * path->epsilon * path->primal;
-}
-
-static int search(void *context, const struct huber_path *path, struct error *err) {
-    struct newton *newton = context;
-    const struct score_map *map = newton->map;
-    size_t n = map->n, d = map->dimension;
-    struct linesearch line = {
-        .risk = &newton->risk_functions,
-        .cluster = map->cluster,
-        .cost = newton->cost,
-        .s = newton->s,
-        .d = newton->step_s,
-        .squared_norm = newton->squared_norm,
-        .mixed = inner(newton, newton->w, newton->step, newton->step_s),
-        .curvature = inner(newton, newton->step, newton->step, newton->step_s),
-        .value = newton->value,
-        .slope = cluster_total(map->cluster, array_dot(newton->g, newton->step_s, n)),
-        .trial = newton->trial,
-        .g = newton->g,
-    };
-    /* An exact line search, however little is gained: pairs that enter the smoothed region along
-     * the step may cut it to a small part, and that part is the shortest way to a Hessian that
-     * contains them. */
-    struct linesearch_result found = linesearch_minimise(&line, 0);
-    array_add(newton->w, found.theta, newton->step, d);
-    (void)path;
-    return map->scores(map, newton->w, newton->s, err);
-}
-
-static void store_primal(void *context) {
-    const struct newton *newton = context;
-    memcpy(newton->fit->weights, newton->w, newton->map->dimension * sizeof *newton->w);
+    newton->dual_offset = newton->path.cost * newton->risk.dual_offset;
+    *dual = newton->dual_offset - 0.5 * squared_norm;
+    return isfinite(*dual) ? 0 : stop_overflow(err);
 }
 
 static void store_dual(void *context) {
@@ -304,63 +226,44 @@ static void store_dual(void *context) {
     struct fit *fit = newton->fit;
     fit->dual_offset = newton->dual_offset;
     fit->smoothing = newton->huber ? newton->risk.mu : 0;
-    memcpy(fit->dual_scores, newton->s, newton->map->n * sizeof *newton->s);
-    memcpy(fit->dual_weights, newton->dual, newton->map->dimension * sizeof *newton->dual);
+    memcpy(fit->dual_scores, newton->path.s, newton->map->n * sizeof *newton->path.s);
+    memcpy(fit->dual_weights, newton->path.dual_weights,
+           newton->map->dimension * sizeof *newton->path.dual_weights);
 }
 
-static int lower_mu(void *context, double region_mu, double mu, struct error *err) {
+static void model_gradient(void *context, double region_mu) {
     struct newton *newton = context;
-    const struct score_map *map = newton->map;
-    double offset;
-    newton->risk.mu = mu;
-    rank_risk_model_gradient(&newton->risk, newton->s, region_mu, newton->g);
-    if (map->adjoint(map, newton->g, newton->gradient, err) < 0) {
-        return -1;
-    }
-    for (size_t k = 0; k < map->dimension; k++) {
-        newton->gradient[k] = newton->w[k] + newton->cost * newton->gradient[k];
-    }
-    newton->value = rank_risk_evaluate(&newton->risk, newton->s, newton->g, &offset);
-    return 0;
+    rank_risk_model_gradient(&newton->risk, newton->path.s, region_mu, newton->path.g);
 }
 
-static int step(void *context, const struct huber_path *path, double region_mu, bool *found,
-                struct error *err) {
+static int step(void *context, double region_mu, bool *found, struct error *err) {
     struct newton *newton = context;
+    const struct huber_path *path = &newton->path;
     if (newton->cg_steps_left == 0) {
         *found = false;
         return 0;
     }
-    rank_laplacian_set(&newton->laplacian, newton->s, newton->huber ? 1 - region_mu : -INFINITY, 1);
+    rank_laplacian_set(&newton->laplacian, newton->path.s,
+                       newton->huber ? 1 - region_mu : -INFINITY, 1);
     return newton->H ? formed_hessian_step(newton, found, err)
-                     : cg_step(newton, step_accuracy(path), found, err);
+                     : cg_step(newton, STEP_ACCURACY * path->epsilon * path->primal, found, err);
 }
 
-static const struct huber_steps STEPS = {.evaluate = evaluate,
-                                         .store_primal = store_primal,
+static const struct huber_steps STEPS = {.dual_bound = dual_bound,
                                          .store_dual = store_dual,
-                                         .lower_mu = lower_mu,
-                                         .step = step,
-                                         .search = search};
+                                         .model_gradient = model_gradient,
+                                         .step = step};
 
 /* Runs from w; fit gets the best points. */
-static int run(struct newton *newton, double epsilon, struct error *err) {
+static int run(struct newton *newton, struct error *err) {
     struct fit *fit = newton->fit;
-    struct huber_path path = {.steps = &STEPS,
-                              .context = newton,
-                              .monitor = newton->monitor,
-                              .epsilon = epsilon,
-                              .piecewise_linear = newton->huber,
-                              .min_mu = MIN_MU,
-                              .mu = HUBER_FIRST_MU,
-                              .primal = INFINITY,
-                              .dual = 0}; /* alpha = 0 */
-    int status = huber_path_run(&path, err);
-    fit->primal = path.primal;
-    fit->dual = path.dual;
-    fit->iterations = path.iterations;
-    fit->converged = path.reason == STOP_REACHED;
-    fit->reason = newton->cg_steps_left > 0 || fit->converged ? path.reason : STOP_ITERATIONS;
+    const struct huber_path *path = &newton->path;
+    int status = huber_path_run(&newton->path, err);
+    fit->primal = path->primal;
+    fit->dual = path->dual;
+    fit->iterations = path->iterations;
+    fit->converged = path->reason == STOP_REACHED;
+    fit->reason = newton->cg_steps_left > 0 || fit->converged ? path->reason : STOP_ITERATIONS;
     return status;
 }
 
@@ -375,18 +278,18 @@ static void newton_free(struct newton *newton) {
 static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
     struct fit *fit = newton->fit;
+    struct huber_path *path = &newton->path;
     bool forms_hessian = newton->map->primal && d <= RANK_MAX_HESSIAN_FEATURES;
     newton->H = forms_hessian ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
     size_t cg_d = forms_hessian ? 0 : d, cg_n = forms_hessian ? 0 : n;
     const struct arrays arrays[] = {
-        ARRAYS(d, double, &newton->w, &newton->gradient, &newton->step, &newton->dual),
-        ARRAYS(n, double, &newton->s, &newton->g, &newton->step_s, &newton->trial,
-               &newton->gradient_s),
+        ARRAYS(d, double, &path->w, &path->gradient, &path->step, &path->dual_weights),
+        ARRAYS(n, double, &path->s, &path->g, &path->step_s, &path->trial, &path->gradient_s),
         ARRAYS(cg_d, double, &newton->cg.residual, &newton->cg.z, &newton->cg.p, &newton->cg.Tp,
                &newton->cg.scale),
         ARRAYS(cg_n, double, &newton->cg.z_s, &newton->cg.p_s, &newton->cg.Lp)};
     newton->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "weights", err);
-    fit->weights = memory_array(d, sizeof(double), "weights", err);
+    path->best_w = fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_zeros(d, sizeof(double), "weights", err);
     fit->dual_scores = memory_zeros(n, sizeof(double), "scores", err);
     if (!newton->block || (forms_hessian && !newton->H) || !fit->weights || !fit->dual_weights ||
@@ -398,7 +301,7 @@ static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct
                          err) < 0) {
         return -1;
     }
-    newton->risk_functions = rank_risk_functions(&newton->risk, false);
+    path->risk = rank_risk_functions(&newton->risk, false);
     return 0;
 }
 
@@ -410,18 +313,30 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
     struct newton newton = {.problem = problem,
                             .map = map,
                             .huber = loss == RANK_HINGE,
-                            .monitor = monitor,
-                            .cost = cost,
                             .fit = fit,
                             .preconditioner = preconditioner,
                             .cg_steps_left = max_cg_steps > 0 ? max_cg_steps : UINT64_MAX};
+    /* The line search is exact: pairs that enter the smoothed region along the step may cut it to a
+     * small part, and that part is the shortest way to a Hessian that contains them. */
+    newton.path = (struct huber_path){.steps = &STEPS,
+                                      .context = &newton,
+                                      .monitor = monitor,
+                                      .map = map,
+                                      .mu = &newton.risk.mu,
+                                      .loss = &newton.risk.true_value,
+                                      .cost = cost,
+                                      .epsilon = epsilon,
+                                      .piecewise_linear = newton.huber,
+                                      .min_mu = MIN_MU,
+                                      .primal = INFINITY,
+                                      .dual = 0}; /* alpha = 0 */
     *fit = (struct fit){0};
     int status = newton_create(&newton, pairs, err);
     if (status == 0 && start) {
-        memcpy(newton.w, start, map->dimension * sizeof(double));
-        status = map->scores(map, newton.w, newton.s, err);
+        memcpy(newton.path.w, start, map->dimension * sizeof(double));
+        status = map->scores(map, newton.path.w, newton.path.s, err);
     }
-    status = status < 0 ? -1 : run(&newton, epsilon, err);
+    status = status < 0 ? -1 : run(&newton, err);
     if (status < 0) {
         fit_free(fit);
     }
