@@ -78,6 +78,8 @@ static int allocate(struct interior *in, struct error *err) {
 int interior_open(struct interior **interior, const struct interior_problem *problem,
                   struct error *err) {
     struct interior *in = memory_zeros(1, sizeof *in, "a solver", err);
+    interior_close(*interior);
+    *interior = NULL;
     if (!in) {
         return -1;
     }
@@ -119,7 +121,7 @@ static double norm_of(const struct interior *in, const double *w) {
         return problem->term->value(problem->term->context, w);
     }
     for (size_t k = 0; k < problem->dimension; k++) {
-        norm += problem->counted[k] * w[k] * w[k];
+        norm += interior_counted(problem, k) * w[k] * w[k];
     }
     return norm / 2;
 }
@@ -144,7 +146,7 @@ double interior_offered_primal(struct interior *in, const double **w) {
     *w = in->w;
     if (in->tied) {
         for (size_t k = 0; k < problem->dimension; k++) {
-            in->step[k] = problem->counted[k] > 0 ? in->g[k] : in->w[k];
+            in->step[k] = interior_counted(problem, k) > 0 ? in->g[k] : in->w[k];
         }
         problem->scores(problem->context, in->step, in->v_step);
         *w = in->step;
@@ -163,7 +165,7 @@ double interior_dual(const struct interior *in, const double *a) {
     }
     gain = cluster_total(problem->cluster, gain);
     for (size_t k = 0; k < problem->dimension; k++) {
-        double counted = problem->counted[k], size = in->margin_size + fabs(in->w[k]);
+        double counted = interior_counted(problem, k), size = in->margin_size + fabs(in->w[k]);
         norm += counted * in->g[k] * in->g[k];
         unbalanced += (1 - counted) * fabs(in->g[k]) * size;
     }
@@ -176,13 +178,13 @@ static double set_dual_residual(struct interior *in) {
     const struct interior_problem *problem = &in->problem;
     double square = 0;
     for (size_t k = 0; k < problem->dimension; k++) {
-        in->dual_residual[k] = in->g[k] - problem->counted[k] * in->w[k];
+        in->dual_residual[k] = in->g[k] - interior_counted(problem, k) * in->w[k];
     }
     if (problem->term) {
         problem->term->subtract_slope(problem->term->context, in->dual_residual);
     }
     for (size_t k = 0; k < problem->dimension; k++) {
-        square += problem->counted[k] * in->dual_residual[k] * in->dual_residual[k];
+        square += interior_counted(problem, k) * in->dual_residual[k] * in->dual_residual[k];
     }
     return square;
 }
@@ -241,7 +243,7 @@ void interior_evaluate(struct interior *in) {
     in->mu = products / in->n_products;
     in->distance = products + set_dual_residual(in) / 2;
     for (size_t k = 0; k < dimension; k++) {
-        in->distance += (1 - problem->counted[k]) * fabs(in->g[k]) * in->margin_size;
+        in->distance += (1 - interior_counted(problem, k)) * fabs(in->g[k]) * in->margin_size;
     }
     double dual = interior_dual(in, in->a);
     if (dual > in->best_dual) {

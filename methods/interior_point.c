@@ -86,7 +86,7 @@ static void set_residual(struct interior *in) {
     const struct interior_problem *problem = &in->problem;
     problem->adjoint(problem->context, in->a_step, in->residual);
     for (size_t k = 0; k < problem->dimension; k++) {
-        in->residual[k] += in->dual_residual[k] - problem->counted[k] * in->step[k];
+        in->residual[k] += in->dual_residual[k] - interior_counted(problem, k) * in->step[k];
     }
 }
 

@@ -56,11 +56,11 @@ struct interior_problem {
      * of this process. `adjoint` and `factor` sum over processes, which all call them; weights are
      * the same on all. NULL: one process. */
     struct cluster *cluster;
-    size_t n, dimension;   /* hinges, weights */
-    const double *cost;    /* (n) c_j > 0; with groups: (n_groups) */
-    double constant;       /* added to both bounds: hinges that do not depend on w */
-    const double *margin;  /* (n) m_j; NULL: all 1 */
-    const double *counted; /* (dimension) J's diagonal: 1 or 0 */
+    size_t n, dimension;  /* hinges, weights */
+    const double *cost;   /* (n) c_j > 0; with groups: (n_groups) */
+    double constant;      /* added to both bounds: hinges that do not depend on w */
+    const double *margin; /* (n) m_j; NULL: all 1 */
+    size_t n_free;        /* the last weights, for which J is 0; 1 for the others */
     bool squared;
     /* Groups of hinges of which the largest counts, c_g max(0, max_j m_j - (A w)_j): sum a_j <=
      * c_g. */
@@ -94,8 +94,8 @@ struct interior_fit {
 
 struct interior;
 
-/* A solver at its default start. Borrows problem. -1 if memory is short. The caller calls
- * interior_close. */
+/* A solver at its default start, in place of *interior, which is closed unless it is NULL. Borrows
+ * problem. -1 if memory is short; *interior is then NULL. The caller calls interior_close. */
 int interior_open(struct interior **interior, const struct interior_problem *problem,
                   struct error *err);
 void interior_close(struct interior *interior);

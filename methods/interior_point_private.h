@@ -38,6 +38,11 @@ static inline double interior_margin(const struct interior_problem *problem, siz
     return problem->margin ? problem->margin[j] : 1;
 }
 
+/* J's diagonal: 1 or 0. */
+static inline double interior_counted(const struct interior_problem *problem, size_t k) {
+    return k + problem->n_free < problem->dimension ? 1 : 0;
+}
+
 /* ---- the iterate (interior_iterate.c) ---- */
 
 /* Computes v, g, the bounds, mu and the distance of the iterate; updates the best iterates. */

@@ -37,10 +37,10 @@ struct mc_interior {
     const struct mc_shape *shape;
     struct row_features own; /* kernels: features of the rows, with the constant feature */
     size_t n, k, d, n_hinges;
-    double *X;              /* (n, d) */
-    uint32_t *row, *class;  /* (n_hinges) of each hinge */
-    uint32_t *first;        /* (n + 1) hinges of each row */
-    double *cost, *counted; /* (hinges or groups); (k d) all 1 */
+    double *X;             /* (n, d) */
+    uint32_t *row, *class; /* (n_hinges) of each hinge */
+    uint32_t *first;       /* (n + 1) hinges of each row */
+    double *cost;          /* (hinges or groups) */
     double *margin; /* (n) margin of each row, by which its X is divided and its cost multiplied */
     double *S;      /* (n, k) scores or coefficients */
     double *alpha, *u; /* (k), (k) work */
@@ -53,15 +53,11 @@ struct mc_interior {
 
 /* ---- callbacks of the interior-point method ---- */
 
-/* S = X W'. */
-static void linear_scores(struct mc_interior *mc, const double *w) {
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)mc->n, (int)mc->k, (int)mc->d, 1,
-                mc->X, (int)mc->d, w, (int)mc->d, 0, mc->S, (int)mc->k);
-}
-
 static void scores(void *context, const double *w, double *v) {
     struct mc_interior *mc = context;
-    linear_scores(mc, w);
+    /* S = X W' */
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)mc->n, (int)mc->k, (int)mc->d, 1,
+                mc->X, (int)mc->d, w, (int)mc->d, 0, mc->S, (int)mc->k);
     for (size_t i = 0; i < mc->n; i++) {
         mc_slacks(mc->shape, mc->task->y[i], mc->S + i * mc->k, mc->u);
         for (size_t j = mc->first[i]; j < mc->first[i + 1]; j++) {
@@ -141,15 +137,12 @@ static void release(struct mc_interior *mc) {
 
 static int allocate(struct mc_interior *mc, struct error *err) {
     size_t n = mc->n, k = mc->k, d = mc->d, m = mc->n_hinges;
-    const struct arrays arrays[] = {ARRAYS(n * d, double, &mc->X),
-                                    ARRAYS(m, uint32_t, &mc->row, &mc->class),
-                                    ARRAYS(n + 1, uint32_t, &mc->first),
-                                    ARRAYS(larger(n, m), double, &mc->cost),
-                                    ARRAYS(k * d, double, &mc->counted, &mc->w),
-                                    ARRAYS(n, double, &mc->margin),
-                                    ARRAYS(n * k, double, &mc->S),
-                                    ARRAYS(m, double, &mc->a),
-                                    ARRAYS(k, double, &mc->alpha, &mc->u)};
+    const struct arrays arrays[] = {
+        ARRAYS(n * d, double, &mc->X),        ARRAYS(m, uint32_t, &mc->row, &mc->class),
+        ARRAYS(n + 1, uint32_t, &mc->first),  ARRAYS(larger(n, m), double, &mc->cost),
+        ARRAYS(k * d, double, &mc->w),        ARRAYS(n, double, &mc->margin),
+        ARRAYS(n * k, double, &mc->S),        ARRAYS(m, double, &mc->a),
+        ARRAYS(k, double, &mc->alpha, &mc->u)};
     mc->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "hinges", err);
     return mc->block ? mc_hessian_create(&mc->hessian, mc->task, d, err) : -1;
 }
@@ -185,7 +178,6 @@ static int start(struct mc_interior *mc, double cost, struct error *err) {
                                              .n = mc->n_hinges,
                                              .dimension = mc->k * mc->d,
                                              .cost = mc->cost,
-                                             .counted = mc->counted,
                                              .group = simplex ? mc->row : NULL,
                                              .n_groups = mc->n,
                                              .context = mc,
@@ -194,8 +186,6 @@ static int start(struct mc_interior *mc, double cost, struct error *err) {
                                              .factor = factor,
                                              .factor_groups = factor_groups,
                                              .solve = solve};
-    interior_close(mc->interior);
-    mc->interior = NULL;
     return interior_open(&mc->interior, &problem, err);
 }
 
@@ -215,9 +205,6 @@ static int create(struct mc_interior *mc, double cost, struct error *err) {
         }
     }
     mc->first[mc->n] = (uint32_t)j;
-    for (size_t c = 0; c < mc->k * mc->d; c++) {
-        mc->counted[c] = 1;
-    }
     return start(mc, cost, err);
 }
 

@@ -46,7 +46,7 @@ struct ml_interior {
     uint32_t *first, *second; /* (n_pairs) relevant label, other label */
     uint64_t *group_start;    /* (q (q-1)/2 + 2) pairs grouped by their two labels: high, low */
     uint32_t *group;          /* (n_pairs) pairs, group by group */
-    double *lambda, *counted; /* (n_pairs) cost of each pair; (m q) 1, or 0 for a free bias */
+    double *lambda;           /* (n_pairs) cost of each pair */
     double *S, *beta;         /* (n, q) */
     double *H;                /* (m (q-1), m (q-1)) index label * m + feature, lower half */
     double *reduced;          /* (m (q-1)) */
@@ -309,7 +309,7 @@ static void add_norm(struct ml_interior *ml) {
     size_t m = ml->m, size = m * (ml->q - 1);
     for (size_t a = 0; a < ml->q - 1; a++) {
         for (size_t f = 0; f < m; f++) {
-            double counted = ml->counted[f * ml->q];
+            double counted = ml->free_bias && f + 1 == m ? 0 : 1;
             for (size_t b = 0; b <= a; b++) {
                 block_of(ml, a, b)[f * size + f] -= counted / (double)ml->q;
             }
@@ -357,19 +357,12 @@ static int allocate(struct ml_interior *ml, struct error *err) {
     size_t n = ml->n, q = ml->q, m = ml->m, size = m * (q - 1);
     size_t workers = threads_count(ml->problem->threads);
     const struct arrays arrays[] = {
-        ARRAYS(n * q, double, &ml->S, &ml->beta), ARRAYS(m * q, double, &ml->counted),
-        ARRAYS(size, double, &ml->reduced), ARRAYS(workers * BATCH_ROWS * m, double, &ml->batch),
-        ARRAYS(q, double, &ml->bias_out)};
+        ARRAYS(n * q, double, &ml->S, &ml->beta), ARRAYS(size, double, &ml->reduced),
+        ARRAYS(workers * BATCH_ROWS * m, double, &ml->batch), ARRAYS(q, double, &ml->bias_out)};
     ml->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores", err);
     /* zeros: H is summed over processes as a whole */
     ml->H = memory_zeros(size, size * sizeof(double), "a system", err);
-    if (!ml->block || !ml->H) {
-        return -1;
-    }
-    for (size_t k = 0; k < m * q; k++) {
-        ml->counted[k] = ml->free_bias && k >= (m - 1) * q ? 0 : 1;
-    }
-    return 0;
+    return ml->block && ml->H ? 0 : -1;
 }
 
 int ml_interior_create(struct ml_interior **interior, const struct problem *problem,
@@ -426,15 +419,13 @@ int ml_interior_start(struct ml_interior *ml, enum ml_loss loss, double cost, st
                                              .n = ml->n_pairs,
                                              .dimension = ml->m * ml->q,
                                              .cost = ml->lambda,
-                                             .counted = ml->counted,
+                                             .n_free = ml->free_bias ? ml->q : 0,
                                              .squared = loss == ML_SQUARED_HINGE,
                                              .context = ml,
                                              .scores = scores,
                                              .adjoint = adjoint,
                                              .factor = factor,
                                              .solve = solve};
-    interior_close(ml->interior);
-    ml->interior = NULL;
     if (interior_open(&ml->interior, &problem, err) < 0) {
         return -1;
     }

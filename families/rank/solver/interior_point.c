@@ -28,7 +28,6 @@ struct rank_interior {
     long double *sum;              /* (listed.n) work */
     double *work, *start;          /* (m) work; starting point */
     struct least_squares *stacked; /* rows of the least-squares system */
-    double *ones;                  /* (m) ones: every weight counts in the norm */
     struct interior *solver;
     double weight_error; /* relative error of the weights of pairs, see rank_pairs */
     bool squared, from_dual;
@@ -109,15 +108,9 @@ static int allocate(struct rank_interior *interior, struct error *err) {
         ARRAYS(n, double, &interior->s, &interior->b),
         ARRAYS(interior->map->n, double, &interior->all_coefficients),
         ARRAYS(n, long double, &interior->sum),
-        ARRAYS(m, double, &interior->ones, &interior->work, &interior->start)};
+        ARRAYS(m, double, &interior->work, &interior->start)};
     interior->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "pairs", err);
-    if (!interior->block || least_squares_create(&interior->stacked, n, m, m, true, err) < 0) {
-        return -1;
-    }
-    for (size_t f = 0; f < m; f++) {
-        interior->ones[f] = 1;
-    }
-    return 0;
+    return interior->block ? least_squares_create(&interior->stacked, n, m, m, true, err) : -1;
 }
 
 /* The features of the distinct rows, as those of a problem of these rows alone. */
@@ -226,15 +219,12 @@ int rank_interior_start(struct rank_interior *interior, bool squared, double cos
                                              .dimension = interior->features.m,
                                              .cost = interior->cost,
                                              .constant = constant,
-                                             .counted = interior->ones,
                                              .squared = squared,
                                              .context = interior,
                                              .scores = scores,
                                              .adjoint = adjoint,
                                              .factor = factor,
                                              .solve = solve};
-    interior_close(interior->solver);
-    interior->solver = NULL;
     interior->squared = squared;
     interior->from_dual = false;
     interior->C = cost;

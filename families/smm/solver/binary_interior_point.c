@@ -20,15 +20,11 @@ int interior_rows_create(struct interior_rows *rows, size_t n, size_t m, struct 
     rows->m = m;
     rows->F = memory_zeros(n, m * sizeof *rows->F, "features", err);
     rows->signed_alpha = memory_array(n, sizeof *rows->signed_alpha, "scores", err);
-    rows->counted = memory_array(m, sizeof *rows->counted, "weights", err);
-    if (!rows->F || !rows->signed_alpha || !rows->counted) {
+    if (!rows->F || !rows->signed_alpha) {
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
         rows->F[i * m + m - 1] = 1;
-    }
-    for (size_t j = 0; j < m; j++) {
-        rows->counted[j] = j + 1 < m ? 1 : 0;
     }
     return 0;
 }
@@ -36,7 +32,6 @@ int interior_rows_create(struct interior_rows *rows, size_t n, size_t m, struct 
 void interior_rows_free(struct interior_rows *rows) {
     free(rows->F);
     free(rows->signed_alpha);
-    free(rows->counted);
 }
 
 static void scores(void *context, const double *w, double *v) {
@@ -66,7 +61,7 @@ int interior_rows_solve(struct interior_rows *rows, struct interior_problem *pro
     problem->n = rows->n;
     problem->dimension = rows->m;
     problem->cost = loss->cost;
-    problem->counted = rows->counted;
+    problem->n_free = 1;
     problem->squared = loss->squared;
     problem->context = rows;
     problem->scores = scores;

@@ -23,7 +23,6 @@ struct interior_rows {
     double *F;            /* (n, m) */
     const double *y;      /* (n) */
     double *signed_alpha; /* (n) work */
-    double *counted;      /* (m) */
 };
 
 /* Allocates them; F is 0 except for its last column. The caller calls interior_rows_free. */
