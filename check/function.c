@@ -225,12 +225,11 @@ static int evaluate_kernel(struct function *f, struct function *g, const struct 
                            bool with_g, struct threads *threads, struct error *err) {
     size_t n = points->n_all, workers = threads_count(threads);
     struct kernel_work work = {.points = points, .f = f, .g = g, .with_g = with_g};
-    const struct arrays arrays[] = {ARRAYS(points->n * g->k, struct ball, &work.rows),
-                                    ARRAYS(n, uint32_t, &work.used),
-                                    ARRAYS(n, struct ball, &work.f_norm, &work.g_norm),
-                                    ARRAYS(workers * points->width, double, &work.x),
-                                    ARRAYS(workers * 2 * f->k, struct ball_sum, &work.sums)};
-    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a function", err);
+    void *block = ARRAYS_CREATE(
+        "a function", err, ARRAYS(points->n * g->k, struct ball, &work.rows),
+        ARRAYS(n, uint32_t, &work.used), ARRAYS(n, struct ball, &work.f_norm, &work.g_norm),
+        ARRAYS(workers * points->width, double, &work.x),
+        ARRAYS(workers * 2 * f->k, struct ball_sum, &work.sums));
     if (!block) {
         return -1;
     }

@@ -383,12 +383,11 @@ int points_create(struct points *points, const struct data *rows, const struct m
                               .half_unit = half_unit};
     points->width = larger(larger(rows->n_features, vectors->n_features), model->n_columns);
     double *x;
-    const struct arrays arrays[] = {ARRAYS(n_vectors, uint32_t, &points->vector, &points->point),
-                                    ARRAYS(n + n_vectors, uint32_t, &points->first),
-                                    ARRAYS(n + n_vectors, struct ball, &points->norm),
-                                    ARRAYS(n + n_vectors, double, &points->magnitude),
-                                    ARRAYS(points->width, double, &x)};
-    points->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "rows", err);
+    points->block = ARRAYS_CREATE(
+        "rows", err, ARRAYS(n_vectors, uint32_t, &points->vector, &points->point),
+        ARRAYS(n + n_vectors, uint32_t, &points->first),
+        ARRAYS(n + n_vectors, struct ball, &points->norm),
+        ARRAYS(n + n_vectors, double, &points->magnitude), ARRAYS(points->width, double, &x));
     int status = points->block ? 0 : -1;
     bool stored = points->kernel.type == KERNEL_PRECOMPUTED;
     status = status == 0 && stored ? index_serials(points, err) : status;

@@ -159,12 +159,11 @@ static int generate(const struct options *options, struct error *err) {
         return error_set(err, ERROR_USAGE, "--test writes two files: --output NAME is needed");
     }
     set.n_topics = set.n_labels / 2 + 2;
-    const struct arrays arrays[] = {ARRAYS(set.n_topics, struct topic, &set.topic),
-                                    ARRAYS(set.n_labels * VOCABULARY, uint32_t, &set.vocabulary),
-                                    ARRAYS(set.n_labels, unsigned char, &set.has_label),
-                                    ARRAYS(set.n_labels, uint32_t, &set.own),
-                                    ARRAYS(2 * set.n_values, uint32_t, &set.word)};
-    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "topics", err);
+    void *block = ARRAYS_CREATE("topics", err, ARRAYS(set.n_topics, struct topic, &set.topic),
+                                ARRAYS(set.n_labels * VOCABULARY, uint32_t, &set.vocabulary),
+                                ARRAYS(set.n_labels, unsigned char, &set.has_label),
+                                ARRAYS(set.n_labels, uint32_t, &set.own),
+                                ARRAYS(2 * set.n_values, uint32_t, &set.word));
     int status = -1;
     if (block) {
         struct random random;

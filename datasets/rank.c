@@ -212,15 +212,12 @@ static int write_file(const void *context, const char *path, bool test, struct e
 static void *allocate(struct set *set, struct error *err) {
     size_t n = set->n_molecules, d = set->n_features; /* the limits of options exclude overflow */
     size_t longer = n > d ? n : d;                    /* retention first holds the shared weights */
-    const struct arrays arrays[] = {ARRAYS(set->n_fragments, struct fragment, &set->fragment),
-                                    ARRAYS(set->n_systems, struct system, &set->system),
-                                    ARRAYS(set->n_systems * d, double, &set->weight),
-                                    ARRAYS(d, double, &set->half),
-                                    ARRAYS(n * d, uint32_t, &set->count),
-                                    ARRAYS(n, unsigned char, &set->in_test),
-                                    ARRAYS(n, double, &set->shared),
-                                    ARRAYS(longer, double, &set->retention)};
-    return arrays_create(arrays, sizeof arrays / sizeof arrays[0], "molecules", err);
+    return ARRAYS_CREATE(
+        "molecules", err, ARRAYS(set->n_fragments, struct fragment, &set->fragment),
+        ARRAYS(set->n_systems, struct system, &set->system),
+        ARRAYS(set->n_systems * d, double, &set->weight), ARRAYS(d, double, &set->half),
+        ARRAYS(n * d, uint32_t, &set->count), ARRAYS(n, unsigned char, &set->in_test),
+        ARRAYS(n, double, &set->shared), ARRAYS(longer, double, &set->retention));
 }
 
 static int generate(const struct options *options, struct error *err) {

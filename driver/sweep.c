@@ -413,10 +413,9 @@ static int allocate(struct results *results, struct error *err) {
     size_t n = sweep->grid.n, n_folds = results->crossval->folds->n;
     size_t fold_cells = n_folds * sweep->n_measures;
     sweep->value = memory_array(n, sweep->n_measures * sizeof(double), "measures", err);
-    const struct arrays arrays[] = {
-        ARRAYS(n * fold_cells, double, &results->value, &results->weight),
-        ARRAYS(n, struct point_result, &results->point), ARRAYS(n, bool, &results->wanted)};
-    results->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "measures", err);
+    results->block = ARRAYS_CREATE(
+        "measures", err, ARRAYS(n * fold_cells, double, &results->value, &results->weight),
+        ARRAYS(n, struct point_result, &results->point), ARRAYS(n, bool, &results->wanted));
     if (!sweep->value || !results->block) {
         return -1;
     }

@@ -443,9 +443,8 @@ static int evaluate_points(const struct certify *certify, struct certify_evaluat
         return -1;
     }
     double *norm_bound, *own, *scores;
-    const struct arrays arrays[] = {ARRAYS(m, double, &norm_bound), ARRAYS(m * k, double, &own),
-                                    ARRAYS(all * k, double, &scores)};
-    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a certificate", err);
+    void *block = ARRAYS_CREATE("a certificate", err, ARRAYS(m, double, &norm_bound),
+                                ARRAYS(m * k, double, &own), ARRAYS(all * k, double, &scores));
     of->s = memory_array(n, k * sizeof *of->s, "a certificate", err);
     int status = block && of->s ? 0 : -1;
     if (status == 0 && (kernel_scores(x, &z, f->weights, k, scores, problem->threads, err) < 0 ||

@@ -66,12 +66,11 @@ int admm_create(struct admm *admm, const struct admm_problem *problem, struct er
     size_t n = problem->n, k = problem->k, memory = differences(n, k);
     *admm = (struct admm){.problem = *problem, .rho = 1, .wait = BALANCE};
     admm->K = problem->low ? NULL : memory_array(n, n * sizeof(double), "a factor", err);
-    const struct arrays arrays[] = {
-        ARRAYS(n * k, double, &admm->U, &admm->Z, &admm->W, &admm->S),
+    admm->block = ARRAYS_CREATE(
+        "coefficients", err, ARRAYS(n * k, double, &admm->U, &admm->Z, &admm->W, &admm->S),
         ARRAYS(memory > 0 ? n * k : 0, double, &admm->Y),
         ARRAYS(n, double, &admm->diagonal, &admm->spread), ARRAYS(k, double, &admm->bias),
-        ARRAYS(threads_count(problem->threads) * k, double, &admm->before)};
-    admm->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "coefficients", err);
+        ARRAYS(threads_count(problem->threads) * k, double, &admm->before));
     admm->parts = memory_zeros(row_tasks(admm), sizeof *admm->parts, "coefficients", err);
     if (!admm->block || (!admm->K && !problem->low) || !admm->parts ||
         (memory > 0 && anderson_create(&admm->anderson, n * k, memory, err) < 0)) {

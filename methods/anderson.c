@@ -41,13 +41,11 @@ int anderson_create(struct anderson **anderson, size_t size, size_t memory, stru
     }
     made->size = size;
     made->memory = memory;
-    const struct arrays arrays[] = {
-        ARRAYS(size, double, &made->f, &made->r, &made->safe),
-        ARRAYS(memory * size, double, &made->df, &made->dr),
-        ARRAYS(memory * memory, double, &made->gram, &made->system),
-        ARRAYS(memory, double, &made->share),
-    };
-    made->pool = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "an acceleration", err);
+    made->pool =
+        ARRAYS_CREATE("an acceleration", err, ARRAYS(size, double, &made->f, &made->r, &made->safe),
+                      ARRAYS(memory * size, double, &made->df, &made->dr),
+                      ARRAYS(memory * memory, double, &made->gram, &made->system),
+                      ARRAYS(memory, double, &made->share));
     if (!made->pool) {
         anderson_free(made);
         return -1;

@@ -117,9 +117,8 @@ int conditional_gradient_solve(const struct score_map *map, const struct risk *r
     *fit = (struct fit){0};
     size_t n = map->n, d = map->dimension;
     struct state state;
-    const struct arrays arrays[] = {ARRAYS(d, double, &state.vertex),
-                                    ARRAYS(n, double, &state.s, &state.vertex_s, &state.g)};
-    double *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores", err);
+    double *block = ARRAYS_CREATE("scores", err, ARRAYS(d, double, &state.vertex),
+                                  ARRAYS(n, double, &state.s, &state.vertex_s, &state.g));
     state.weights = fit->weights = memory_zeros(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
     int status = block && fit->weights && fit->dual_weights

@@ -142,11 +142,10 @@ int components_find(struct components *parts, const struct problem *problem, siz
     struct score_map map = {0};
     size_t workers = threads_count(problem->threads);
     struct search search = {.problem = problem};
-    const struct arrays arrays[] = {ARRAYS(workers * ROWS * COLUMNS, float, &search.block),
-                                    ARRAYS(n, uint32_t, &search.all, &search.parent, &search.count),
-                                    ARRAYS(n, double, &search.size),
-                                    ARRAYS(workers, struct kernel_scratch *, &search.scratch)};
-    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "parts", err);
+    void *block = ARRAYS_CREATE(
+        "parts", err, ARRAYS(workers * ROWS * COLUMNS, float, &search.block),
+        ARRAYS(n, uint32_t, &search.all, &search.parent, &search.count),
+        ARRAYS(n, double, &search.size), ARRAYS(workers, struct kernel_scratch *, &search.scratch));
     *parts = (struct components){0};
     pthread_mutex_init(&search.mutex, NULL);
     int status = block && score_map_create(&map, problem, err) == 0 &&

@@ -69,10 +69,9 @@ static int grow(struct cutting_planes *planes, struct error *err) {
     if (memory_grow(&planes->plane, old, capacity, sizeof *planes->plane, "planes", err) < 0) {
         return -1;
     }
-    const struct arrays arrays[] = {
-        ARRAYS(capacity * capacity, double, &planes->G, &planes->scaled),
-        ARRAYS(capacity, double, &planes->linear, &planes->mu)};
-    double *master = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "planes", err);
+    double *master = ARRAYS_CREATE("planes", err,
+                                   ARRAYS(capacity * capacity, double, &planes->G, &planes->scaled),
+                                   ARRAYS(capacity, double, &planes->linear, &planes->mu));
     if (!master) {
         return -1;
     }
@@ -156,10 +155,10 @@ int cutting_planes_create(struct cutting_planes **planes, const struct score_map
     made->map = map;
     made->risk = risk;
     size_t n = map->n, d = map->dimension;
-    const struct arrays arrays[] = {ARRAYS(d, double, &made->best_weights, &made->master_weights),
-                                    ARRAYS(n, double, &made->best_s, &made->best_g, &made->master_s,
-                                           &made->direction, &made->trial, &made->g)};
-    made->points = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "cutting planes", err);
+    made->points = ARRAYS_CREATE("cutting planes", err,
+                                 ARRAYS(d, double, &made->best_weights, &made->master_weights),
+                                 ARRAYS(n, double, &made->best_s, &made->best_g, &made->master_s,
+                                        &made->direction, &made->trial, &made->g));
     /* The zero plane, valid since R >= 0, makes D >= 0; then the plane at f = 0. */
     double offset;
     if (!made->points || add_plane(made, made->g, 0, false, err) < 0) {

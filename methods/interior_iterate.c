@@ -56,15 +56,14 @@ static void start_term(struct interior *in) {
 
 static int allocate(struct interior *in, struct error *err) {
     size_t n = in->problem.n, d = in->problem.dimension, groups = in->n_groups;
-    const struct arrays arrays[] = {
+    in->block = ARRAYS_CREATE(
+        "a solver", err,
         ARRAYS(d, double, &in->w, &in->g, &in->rhs, &in->residual, &in->best_w, &in->dual_residual),
         ARRAYS(n, double, &in->a, &in->s, &in->v, &in->v_step, &in->theta, &in->rho, &in->best_tied,
                &in->best_a, &in->correction),
-        ARRAYS(groups, double, &in->t, &in->xi, &in->rest),
-        ARRAYS(d, double, &in->step),
+        ARRAYS(groups, double, &in->t, &in->xi, &in->rest), ARRAYS(d, double, &in->step),
         ARRAYS(n, double, &in->a_step, &in->a_second),
-        ARRAYS(groups, double, &in->t_step, &in->t_second)};
-    in->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a solver", err);
+        ARRAYS(groups, double, &in->t_step, &in->t_second));
     in->saved_step = in->block ? memory_array((size_t)(in->t_second - in->step) + groups,
                                               sizeof *in->saved_step, "a solver", err)
                                : NULL;

@@ -278,10 +278,9 @@ static int search_points(struct search *search, struct data *points, const struc
     size_t size = search->m * search->d;
     struct memory memory = {.size = size};
     double *at, *next, *gradient, *next_gradient, *direction;
-    const struct arrays arrays[] = {
-        ARRAYS(size, double, &at, &next, &gradient, &next_gradient, &direction),
-        ARRAYS(PAIRS * size, double, &memory.step, &memory.change)};
-    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "points", err);
+    void *block = ARRAYS_CREATE(
+        "points", err, ARRAYS(size, double, &at, &next, &gradient, &next_gradient, &direction),
+        ARRAYS(PAIRS * size, double, &memory.step, &memory.change));
     if (!block) {
         return -1;
     }
@@ -309,17 +308,12 @@ int reduced_set_move(struct data *points, const struct kernel_rows *x, const dou
                             .k = k,
                             .ridge = fmax(MIN_RIDGE, RIDGE_PER_ROW * (double)n)};
     float *value = NULL, *scores = NULL;
-    const struct arrays arrays[] = {ARRAYS(n * d, float, &value),
-                                    ARRAYS(n * k, float, &scores, &search.R),
-                                    ARRAYS(n * m, float, &search.K, &search.M),
-                                    ARRAYS(PARTS * m * m, float, &search.G),
-                                    ARRAYS(PARTS * m * k, float, &search.P),
-                                    ARRAYS(PARTS * m * d, float, &search.Q),
-                                    ARRAYS(PARTS * m, float, &search.sum),
-                                    ARRAYS(m * k, float, &search.b),
-                                    ARRAYS(m * m, double, &search.A),
-                                    ARRAYS(m * k, double, &search.B)};
-    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "points", err);
+    void *block = ARRAYS_CREATE(
+        "points", err, ARRAYS(n * d, float, &value), ARRAYS(n * k, float, &scores, &search.R),
+        ARRAYS(n * m, float, &search.K, &search.M), ARRAYS(PARTS * m * m, float, &search.G),
+        ARRAYS(PARTS * m * k, float, &search.P), ARRAYS(PARTS * m * d, float, &search.Q),
+        ARRAYS(PARTS * m, float, &search.sum), ARRAYS(m * k, float, &search.b),
+        ARRAYS(m * m, double, &search.A), ARRAYS(m * k, double, &search.B));
     search.scratch = kernel_scratch_array(workers, err);
     search.error = memory_zeros(workers, sizeof *search.error, "points", err);
     int status = block && search.scratch && search.error ? 0 : -1;

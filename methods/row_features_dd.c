@@ -461,10 +461,9 @@ static int try_least_norm(const struct row_features *features, const double *w, 
     }
     double *Q, *R, *other, *length;
     long double *sum;
-    const struct arrays arrays[] = {
-        ARRAYS(n * m, double, &Q), ARRAYS(m * m + 2 * m + n, double, &R),
-        ARRAYS(n, double, &other, &length), ARRAYS(n, long double, &sum)};
-    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "coefficients", err);
+    void *block = ARRAYS_CREATE("coefficients", err, ARRAYS(n * m, double, &Q),
+                                ARRAYS(m * m + 2 * m + n, double, &R),
+                                ARRAYS(n, double, &other, &length), ARRAYS(n, long double, &sum));
     if (block) {
         find_lengths(features, length);
         solve_least_norm(features, w, length, Q, R, other);

@@ -176,9 +176,8 @@ static bool run(struct search *search, double tolerance) {
 int simplex_maximise(size_t p, const double *G, size_t stride, const double *linear,
                      double tolerance, double *mu, bool *settled, struct error *err) {
     struct search search = {.p = p, .stride = stride, .G = G, .linear = linear, .mu = mu};
-    const struct arrays arrays[] = {ARRAYS(p, double, &search.gradient, &search.step),
-                                    ARRAYS(p * p, double, &search.reduced)};
-    double *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "planes", err);
+    double *block = ARRAYS_CREATE("planes", err, ARRAYS(p, double, &search.gradient, &search.step),
+                                  ARRAYS(p * p, double, &search.reduced));
     search.is_free = memory_array(p, sizeof *search.is_free, "planes", err);
     search.free = memory_array(p, sizeof *search.free, "planes", err);
     int status = -1;

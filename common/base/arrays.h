@@ -26,4 +26,10 @@ struct arrays {
  * with err set when memory is short: the pointers are then as they were. */
 void *arrays_create(const struct arrays *list, size_t n_list, const char *what, struct error *err);
 
+/* The same for the lists ARRAYS(...) that follow. */
+#define ARRAYS_CREATE(what, err, ...)                                                              \
+    arrays_create((const struct arrays[]){__VA_ARGS__},                                            \
+                  sizeof((const struct arrays[]){__VA_ARGS__}) / sizeof(struct arrays), (what),    \
+                  (err))
+
 #endif

@@ -47,11 +47,10 @@ struct columns {
 
 static int allocate(struct columns *columns, struct error *err) {
     size_t slabs = columns->max_slots / columns->slots_per_slab + 1;
-    const struct arrays arrays[] = {
-        ARRAYS(columns->n, uint32_t, &columns->data_row, &columns->slot_of),
+    columns->block = ARRAYS_CREATE(
+        "kernel columns", err, ARRAYS(columns->n, uint32_t, &columns->data_row, &columns->slot_of),
         ARRAYS(columns->max_slots, struct slot, &columns->slot),
-        ARRAYS(slabs, float *, &columns->slab)};
-    columns->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "kernel columns", err);
+        ARRAYS(slabs, float *, &columns->slab));
     return columns->block ? 0 : -1;
 }
 

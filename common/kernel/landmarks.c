@@ -319,13 +319,12 @@ int landmarks_extend(struct landmarks *landmarks, const double *V, const double 
         return 0;
     }
     struct extension extension = {.k = k};
-    const struct arrays arrays[] = {ARRAYS(CHUNK * k, float, &extension.narrow),
-                                    ARRAYS(landmarks->width * k, float, &extension.part),
-                                    ARRAYS(landmarks->width * k, double, &extension.P),
-                                    ARRAYS(landmarks->n * k, double, &extension.EV),
-                                    ARRAYS(k * k, double, &extension.G),
-                                    ARRAYS(k, uint32_t, &extension.pivot)};
-    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "features", err);
+    void *block =
+        ARRAYS_CREATE("features", err, ARRAYS(CHUNK * k, float, &extension.narrow),
+                      ARRAYS(landmarks->width * k, float, &extension.part),
+                      ARRAYS(landmarks->width * k, double, &extension.P),
+                      ARRAYS(landmarks->n * k, double, &extension.EV),
+                      ARRAYS(k * k, double, &extension.G), ARRAYS(k, uint32_t, &extension.pivot));
     double largest = 0;
     size_t rank = 0;
     if (block) {

@@ -29,13 +29,11 @@ int low_rank_create(struct low_rank *low, const struct gram *gram, const uint32_
         return -1;
     }
     size_t m = low->landmarks.width;
-    const struct arrays arrays[] = {ARRAYS(n, double, &low->inverse),
-                                    ARRAYS(m * m, double, &low->M),
-                                    ARRAYS(threads_count(threads) * CHUNK * m, double, &low->wide),
-                                    ARRAYS(m * k, double, &low->sum),
-                                    ARRAYS(n * k, float, &low->right),
-                                    ARRAYS(PARTS * m * k, float, &low->part)};
-    low->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a surrogate", err);
+    low->block = ARRAYS_CREATE("a surrogate", err, ARRAYS(n, double, &low->inverse),
+                               ARRAYS(m * m, double, &low->M),
+                               ARRAYS(threads_count(threads) * CHUNK * m, double, &low->wide),
+                               ARRAYS(m * k, double, &low->sum), ARRAYS(n * k, float, &low->right),
+                               ARRAYS(PARTS * m * k, float, &low->part));
     if (!low->block) {
         low_rank_free(low);
         return -1;

@@ -45,10 +45,9 @@ struct rows {
 
 static int allocate(struct rows *rows, struct error *err) {
     size_t n = rows->n;
-    const struct arrays arrays[] = {ARRAYS(n, uint32_t, &rows->order, &rows->data_row),
-                                    ARRAYS(n, struct row, &rows->row),
-                                    ARRAYS(n, float, &rows->whole)};
-    rows->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "kernel rows", err);
+    rows->block =
+        ARRAYS_CREATE("kernel rows", err, ARRAYS(n, uint32_t, &rows->order, &rows->data_row),
+                      ARRAYS(n, struct row, &rows->row), ARRAYS(n, float, &rows->whole));
     return rows->block ? kernel_scratch_create(&rows->scratch, err) : -1;
 }
 

@@ -61,10 +61,9 @@ int least_squares_create(struct least_squares **stacked, size_t rows, size_t n, 
     made->ones = ones;
     made->refined = refined;
     made->n_work = (int)(32 * (n + 1) + 2 * n);
-    const struct arrays arrays[] = {ARRAYS(rows * n, double, &made->A, &made->R),
-                                    ARRAYS(n, double, &made->tau, &made->x, &made->scale),
-                                    ARRAYS((size_t)made->n_work, double, &made->work)};
-    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a system", err);
+    made->block = ARRAYS_CREATE("a system", err, ARRAYS(rows * n, double, &made->A, &made->R),
+                                ARRAYS(n, double, &made->tau, &made->x, &made->scale),
+                                ARRAYS((size_t)made->n_work, double, &made->work));
     made->pivot = memory_array(n, sizeof *made->pivot, "a system", err);
     made->place = memory_array(rows + n, sizeof *made->place, "a system", err);
     if (!made->block || !made->pivot || !made->place) {

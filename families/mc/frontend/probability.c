@@ -137,15 +137,11 @@ int mc_probability_fit(double *scale, const struct held_out *folds, size_t n_fol
     struct rows rows = {.k = k};
     uint32_t *map, *column;
     bool *held, *present;
-    const struct arrays arrays[] = {ARRAYS(n, const double *, &rows.scores),
-                                    ARRAYS(n, uint32_t, &rows.n_scores, &rows.own, &rows.class),
-                                    ARRAYS(k, uint64_t, &rows.count),
-                                    ARRAYS(k, uint32_t, &column),
-                                    ARRAYS(k, double, &rows.p),
-                                    ARRAYS(data->names.n, uint32_t, &map),
-                                    ARRAYS(n, bool, &held),
-                                    ARRAYS(k, bool, &present)};
-    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores", err);
+    void *block = ARRAYS_CREATE("scores", err, ARRAYS(n, const double *, &rows.scores),
+                                ARRAYS(n, uint32_t, &rows.n_scores, &rows.own, &rows.class),
+                                ARRAYS(k, uint64_t, &rows.count), ARRAYS(k, uint32_t, &column),
+                                ARRAYS(k, double, &rows.p), ARRAYS(data->names.n, uint32_t, &map),
+                                ARRAYS(n, bool, &held), ARRAYS(k, bool, &present));
     int status = -1;
     if (block) {
         labels_map(labels, &data->names, map);

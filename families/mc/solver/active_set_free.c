@@ -220,18 +220,16 @@ static int reserve(struct mc_active *active, struct error *err) {
     size_t n = active->n_directions, rows = active->n_rows;
     if (n > active->work_room) {
         free(active->work);
-        const struct arrays arrays[] = {
+        active->work = ARRAYS_CREATE(
+            "a free set", err,
             ARRAYS(n, double, &active->gradient, &active->step, &active->decrease, &active->ridge),
-            ARRAYS(n, struct effect, &active->effect)};
-        active->work = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a free set", err);
+            ARRAYS(n, struct effect, &active->effect));
         active->work_room = active->work ? n : 0;
     }
     if (rows > active->K_room) {
         free(active->K_block);
-        const struct arrays arrays[] = {ARRAYS(rows * rows, double, &active->K),
-                                        ARRAYS(rows, uint32_t, &active->index)};
-        active->K_block =
-            arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a free set", err);
+        active->K_block = ARRAYS_CREATE("a free set", err, ARRAYS(rows * rows, double, &active->K),
+                                        ARRAYS(rows, uint32_t, &active->index));
         active->K_room = active->K_block ? rows : 0;
     }
     return n > active->work_room || rows > active->K_room ? -1 : 0;

@@ -28,12 +28,11 @@ int mc_hessian_create(struct mc_hessian *hessian, const struct mc_task *task, si
     size_t workers = threads_count(task->problem->threads),
            max_terms = PAIR_TERMS * pairs + BLOCK_TERMS;
     *hessian = (struct mc_hessian){.task = task, .k = k, .max_terms = max_terms};
-    const struct arrays arrays[] = {
-        ARRAYS(BLOCK_ROWS * d, double, &hessian->rows),
-        ARRAYS(max_terms, struct mc_hessian_term, &hessian->term, &hessian->order),
-        ARRAYS(pairs + 1, size_t, &hessian->start),
-        ARRAYS(workers * 2 * BLOCK_ROWS * d, double, &hessian->work)};
-    hessian->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a system", err);
+    hessian->block =
+        ARRAYS_CREATE("a system", err, ARRAYS(BLOCK_ROWS * d, double, &hessian->rows),
+                      ARRAYS(max_terms, struct mc_hessian_term, &hessian->term, &hessian->order),
+                      ARRAYS(pairs + 1, size_t, &hessian->start),
+                      ARRAYS(workers * 2 * BLOCK_ROWS * d, double, &hessian->work));
     hessian->H = memory_array(k * d, k * d * sizeof(double), "a system", err);
     return hessian->block && hessian->H ? 0 : -1;
 }

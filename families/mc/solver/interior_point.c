@@ -137,13 +137,12 @@ static void release(struct mc_interior *mc) {
 
 static int allocate(struct mc_interior *mc, struct error *err) {
     size_t n = mc->n, k = mc->k, d = mc->d, m = mc->n_hinges;
-    const struct arrays arrays[] = {
-        ARRAYS(n * d, double, &mc->X),        ARRAYS(m, uint32_t, &mc->row, &mc->class),
-        ARRAYS(n + 1, uint32_t, &mc->first),  ARRAYS(larger(n, m), double, &mc->cost),
-        ARRAYS(k * d, double, &mc->w),        ARRAYS(n, double, &mc->margin),
-        ARRAYS(n * k, double, &mc->S),        ARRAYS(m, double, &mc->a),
-        ARRAYS(k, double, &mc->alpha, &mc->u)};
-    mc->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "hinges", err);
+    mc->block = ARRAYS_CREATE(
+        "hinges", err, ARRAYS(n * d, double, &mc->X), ARRAYS(m, uint32_t, &mc->row, &mc->class),
+        ARRAYS(n + 1, uint32_t, &mc->first), ARRAYS(larger(n, m), double, &mc->cost),
+        ARRAYS(k * d, double, &mc->w), ARRAYS(n, double, &mc->margin),
+        ARRAYS(n * k, double, &mc->S), ARRAYS(m, double, &mc->a),
+        ARRAYS(k, double, &mc->alpha, &mc->u));
     return mc->block ? mc_hessian_create(&mc->hessian, mc->task, d, err) : -1;
 }
 

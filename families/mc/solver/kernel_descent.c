@@ -322,12 +322,11 @@ bool mc_kernel_is_slow(const struct mc_kernel_descent *descent) {
 
 static int allocate(struct mc_kernel_descent *descent, struct error *err) {
     size_t n = descent->n, k = descent->k;
-    const struct arrays arrays[] = {ARRAYS(n, double, &descent->row_cap, &descent->q),
-                                    ARRAYS(n * k, double, &descent->F, &descent->B),
-                                    ARRAYS(n, struct candidate, &descent->candidate),
-                                    ARRAYS(n, uint32_t, &descent->set),
-                                    ARRAYS(n, bool, &descent->updated)};
-    descent->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores", err);
+    descent->block =
+        ARRAYS_CREATE("scores", err, ARRAYS(n, double, &descent->row_cap, &descent->q),
+                      ARRAYS(n * k, double, &descent->F, &descent->B),
+                      ARRAYS(n, struct candidate, &descent->candidate),
+                      ARRAYS(n, uint32_t, &descent->set), ARRAYS(n, bool, &descent->updated));
     return !descent->block || mc_kernel_steps_create(descent, err) < 0 ||
                    mc_alpha_create(&descent->alpha, n, k, err) < 0
                ? -1

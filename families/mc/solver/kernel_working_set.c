@@ -52,10 +52,9 @@ static const float MIN_PREFERENCE = 0.05F, RATE = 0.2F;
 int mc_kernel_steps_create(struct mc_kernel_descent *descent, struct error *err) {
     const struct double_blocks blocks = double_blocks_of(&descent->task->shape);
     double *v;
-    const struct arrays arrays[] = {
-        ARRAYS(1, struct double_blocks, &descent->blocks),
-        ARRAYS(blocks.width, double, &v, &descent->s, &descent->row, &descent->u)};
-    descent->steps = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a block", err);
+    descent->steps =
+        ARRAYS_CREATE("a block", err, ARRAYS(1, struct double_blocks, &descent->blocks),
+                      ARRAYS(blocks.width, double, &v, &descent->s, &descent->row, &descent->u));
     if (!descent->steps) {
         return -1;
     }

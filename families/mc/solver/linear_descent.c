@@ -268,11 +268,10 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
     made->y = task->y;
     made->bias = task->bias;
     size_t n_identity = data->row_start ? 0 : made->n_features;
-    const struct arrays arrays[] = {ARRAYS(made->n, double, &made->q, &made->row_cap),
-                                    ARRAYS(made->shape.k, uint32_t, &made->changed),
-                                    ARRAYS(made->shape.k, double, &made->u, &made->to),
-                                    ARRAYS(n_identity, uint32_t, &made->identity)};
-    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "rows", err);
+    made->block = ARRAYS_CREATE("rows", err, ARRAYS(made->n, double, &made->q, &made->row_cap),
+                                ARRAYS(made->shape.k, uint32_t, &made->changed),
+                                ARRAYS(made->shape.k, double, &made->u, &made->to),
+                                ARRAYS(n_identity, uint32_t, &made->identity));
     if (!made->block || mc_alpha_create(&made->alpha, made->n, made->shape.k, err) < 0 ||
         mc_sampling_create(&made->sampling, made->n, MIN_PREFERENCE, RATE, task->seed, err) < 0) {
         mc_linear_free(made);

@@ -169,15 +169,13 @@ static int NAME(descent_create)(struct NAME(descent) * descent, const struct mc_
     size_t shared = linear->cluster ? rows : 0, means = linear->weights ? rows : 0;
     size_t alphas = !linear->cluster && linear->alpha.dense ? linear->n : 0;
     *descent = (struct NAME(descent)){.blocks = NAME(blocks_of)(shape), .factor = 1};
-    const struct arrays arrays[] = {
-        ARRAYS(rows * width, REAL, &descent->W),
+    descent->block = ARRAYS_CREATE(
+        "weights", err, ARRAYS(rows * width, REAL, &descent->W),
         ARRAYS(width, REAL, &descent->s, &descent->alpha, &descent->u, &descent->blocks.v),
-        ARRAYS(width, double, &descent->row),
-        ARRAYS(means * width, REAL, &descent->mean),
+        ARRAYS(width, double, &descent->row), ARRAYS(means * width, REAL, &descent->mean),
         ARRAYS(alphas * width, REAL, &descent->alphas),
         ARRAYS(shared * width, REAL, &descent->common, &descent->start, &descent->own),
-        ARRAYS(shared * shape->k + 1, double, &descent->step)};
-    descent->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "weights", err);
+        ARRAYS(shared * shape->k + 1, double, &descent->step));
     descent->mean = means > 0 ? descent->mean : NULL;
     descent->alphas = alphas > 0 ? descent->alphas : NULL;
     return descent->block ? 0 : -1;

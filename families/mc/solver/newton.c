@@ -164,13 +164,13 @@ static const struct huber_steps STEPS = {.dual_bound = dual_bound,
 static int allocate(struct newton *newton, struct mc_fit *fit, struct error *err) {
     size_t size = newton->size;
     struct huber_path *path = &newton->path;
-    const struct arrays arrays[] = {
+    newton->block = ARRAYS_CREATE(
+        "weights", err,
         ARRAYS(size, double, &path->w, &path->gradient, &path->step, &path->dual_weights,
                &newton->best_dual_w, &newton->right),
         ARRAYS(newton->map.n, double, &path->s, &path->g, &path->step_s, &path->trial),
         ARRAYS(newton->d, double, &newton->x), ARRAYS(newton->k, double, &newton->theta),
-        ARRAYS(newton->k, uint32_t, &newton->term)};
-    newton->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "weights", err);
+        ARRAYS(newton->k, uint32_t, &newton->term));
     path->best_w = fit->weights = memory_array(size, sizeof(double), "weights", err);
     fit->bias =
         newton->task->bias > 0 ? memory_array(newton->k, sizeof(double), "bias", err) : NULL;

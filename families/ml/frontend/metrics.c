@@ -91,10 +91,10 @@ static void add_cuts(struct ml_cut *cut, size_t n_cuts, struct ml_place *list, u
 
 int ml_metrics_create(struct ml_metrics *metrics, uint32_t q, struct error *err) {
     *metrics = (struct ml_metrics){.q = q};
-    const struct arrays arrays[] = {ARRAYS(q, double, &metrics->tp, &metrics->fp, &metrics->fn),
-                                    ARRAYS(q, struct ml_sort, &metrics->list, &metrics->merge),
-                                    ARRAYS(q, struct ml_place, &metrics->place)};
-    metrics->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "measures", err);
+    metrics->block =
+        ARRAYS_CREATE("measures", err, ARRAYS(q, double, &metrics->tp, &metrics->fp, &metrics->fn),
+                      ARRAYS(q, struct ml_sort, &metrics->list, &metrics->merge),
+                      ARRAYS(q, struct ml_place, &metrics->place));
     return metrics->block ? 0 : -1;
 }
 

@@ -92,12 +92,11 @@ static int allocate(struct ml_admm *admm, struct error *err) {
     if (admm_create(&admm->method, &problem, err) < 0) {
         return -1;
     }
-    const struct arrays arrays[] = {
-        ARRAYS(n, double, &admm->conjugate),
-        ARRAYS(n * q, double, &admm->product, &admm->coefficients, &admm->dual),
-        ARRAYS(q, double, &admm->bias), ARRAYS(workers * q, double, &admm->score),
-        ARRAYS(n / TASK_ROWS + 1, double, &admm->losses)};
-    admm->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "coefficients", err);
+    admm->block =
+        ARRAYS_CREATE("coefficients", err, ARRAYS(n, double, &admm->conjugate),
+                      ARRAYS(n * q, double, &admm->product, &admm->coefficients, &admm->dual),
+                      ARRAYS(q, double, &admm->bias), ARRAYS(workers * q, double, &admm->score),
+                      ARRAYS(n / TASK_ROWS + 1, double, &admm->losses));
     admm->scratch = memory_zeros(workers, sizeof *admm->scratch, "work of rows", err);
     if (!admm->block || !admm->scratch) {
         return -1;

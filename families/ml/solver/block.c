@@ -21,15 +21,14 @@ int ml_scratch_create(struct ml_scratch **scratch, uint32_t q, struct error *err
     }
     size_t n = (size_t)q + 1;
     made->q = q;
-    const struct arrays arrays[] = {ARRAYS(n, double, &made->u, &made->v, &made->sum, &made->new_u,
-                                           &made->new_v, &made->x, &made->y, &made->diagonal,
-                                           &made->upper, &made->right),
-                                    ARRAYS(n, uint32_t, &made->other, &made->count),
-                                    ARRAYS(n, struct ml_sort, &made->p, &made->r, &made->merge),
-                                    ARRAYS(n, struct subproblem, &made->subproblems),
-                                    ARRAYS(ML_BINS + 1, struct bin, &made->bins),
-                                    ARRAYS(n, uint16_t, &made->bin)};
-    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "work of a row", err);
+    made->block = ARRAYS_CREATE(
+        "work of a row", err,
+        ARRAYS(n, double, &made->u, &made->v, &made->sum, &made->new_u, &made->new_v, &made->x,
+               &made->y, &made->diagonal, &made->upper, &made->right),
+        ARRAYS(n, uint32_t, &made->other, &made->count),
+        ARRAYS(n, struct ml_sort, &made->p, &made->r, &made->merge),
+        ARRAYS(n, struct subproblem, &made->subproblems),
+        ARRAYS(ML_BINS + 1, struct bin, &made->bins), ARRAYS(n, uint16_t, &made->bin));
     if (!made->block) {
         ml_scratch_free(made);
         return -1;

@@ -83,12 +83,11 @@ int ml_ascent_create(struct ml_ascent *ascent, const struct problem *problem,
         return -1;
     }
     size_t n = rows->n, width = ascent->store.width;
-    const struct arrays arrays[] = {
-        ARRAYS(n, double, &ascent->conjugate, &ascent->gap),
+    ascent->block = ARRAYS_CREATE(
+        "dual variables", err, ARRAYS(n, double, &ascent->conjugate, &ascent->gap),
         ARRAYS(width, double, &ascent->total, &ascent->offset, &ascent->s, &ascent->old),
         ARRAYS(n, unsigned char, &ascent->pause_length, &ascent->pause_left),
-        ARRAYS(n, uint32_t, &ascent->order)};
-    ascent->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "dual variables", err);
+        ARRAYS(n, uint32_t, &ascent->order));
     ascent->beta =
         threads_zeros(problem->threads, n, width * sizeof(double), "dual variables", err);
     if (!ascent->block || !ascent->beta || create_alpha(ascent, err) < 0 ||

@@ -20,14 +20,13 @@ int ml_distributed_create(struct ml_distributed **distributed, const struct ml_a
         return -1;
     }
     size_t n = ascent->rows->n, width = ascent->store.width, weights = n_weights(ascent);
-    const struct arrays arrays[] = {ARRAYS(weights, double, &made->W),
-                                    ARRAYS(width, double, &made->total),
-                                    ARRAYS(weights + width + 2, double, &made->step),
-                                    ARRAYS(n * width, double, &made->beta, &made->alpha_scores),
-                                    ARRAYS(n, double, &made->conjugate),
-                                    ARRAYS((size_t)ascent->alpha_start[n], double, &made->alpha),
-                                    ARRAYS(n, unsigned char, &made->visited)};
-    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a distributed fit", err);
+    made->block = ARRAYS_CREATE("a distributed fit", err, ARRAYS(weights, double, &made->W),
+                                ARRAYS(width, double, &made->total),
+                                ARRAYS(weights + width + 2, double, &made->step),
+                                ARRAYS(n * width, double, &made->beta, &made->alpha_scores),
+                                ARRAYS(n, double, &made->conjugate),
+                                ARRAYS((size_t)ascent->alpha_start[n], double, &made->alpha),
+                                ARRAYS(n, unsigned char, &made->visited));
     if (!made->block) {
         return -1;
     }

@@ -169,11 +169,10 @@ static size_t group_of(uint32_t a, uint32_t b) {
 static int create_pairs(struct ml_interior *ml, struct error *err) {
     size_t n = ml->n, q = ml->q, n_groups = q * (q - 1) / 2, at = 0;
     ml->n_pairs = count_pairs(ml->rows);
-    const struct arrays arrays[] = {
-        ARRAYS(n + 1, uint64_t, &ml->start),
+    ml->pairs = ARRAYS_CREATE(
+        "pairs", err, ARRAYS(n + 1, uint64_t, &ml->start),
         ARRAYS(ml->n_pairs, uint32_t, &ml->row, &ml->first, &ml->second, &ml->group),
-        ARRAYS(n_groups + 2, uint64_t, &ml->group_start), ARRAYS(ml->n_pairs, double, &ml->lambda)};
-    ml->pairs = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "pairs", err);
+        ARRAYS(n_groups + 2, uint64_t, &ml->group_start), ARRAYS(ml->n_pairs, double, &ml->lambda));
     if (!ml->pairs) {
         return -1;
     }
@@ -356,10 +355,9 @@ static void solve(void *context, double *x) {
 static int allocate(struct ml_interior *ml, struct error *err) {
     size_t n = ml->n, q = ml->q, m = ml->m, size = m * (q - 1);
     size_t workers = threads_count(ml->problem->threads);
-    const struct arrays arrays[] = {
-        ARRAYS(n * q, double, &ml->S, &ml->beta), ARRAYS(size, double, &ml->reduced),
-        ARRAYS(workers * BATCH_ROWS * m, double, &ml->batch), ARRAYS(q, double, &ml->bias_out)};
-    ml->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores", err);
+    ml->block = ARRAYS_CREATE(
+        "scores", err, ARRAYS(n * q, double, &ml->S, &ml->beta), ARRAYS(size, double, &ml->reduced),
+        ARRAYS(workers * BATCH_ROWS * m, double, &ml->batch), ARRAYS(q, double, &ml->bias_out));
     /* zeros: H is summed over processes as a whole */
     ml->H = memory_zeros(size, size * sizeof(double), "a system", err);
     return ml->block && ml->H ? 0 : -1;

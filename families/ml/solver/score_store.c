@@ -54,11 +54,11 @@ static int create_kernel(struct ml_store *store, struct error *err) {
     size_t width = store->width, workers = threads_count(problem->threads);
     store->S =
         threads_zeros(problem->threads, store->rows->n, width * sizeof(double), "scores", err);
-    const struct arrays arrays[] = {ARRAYS(CHUNK * width, double, &store->chunk_s, &store->chunk_d),
-                                    ARRAYS((size_t)CHUNK * CHUNK, double, &store->chunk_k),
-                                    ARRAYS(workers * CHUNK * SLICE, double, &store->slices),
-                                    ARRAYS(CHUNK, uint32_t, &store->chunk_index)};
-    store->chunk = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a chunk of rows", err);
+    store->chunk = ARRAYS_CREATE("a chunk of rows", err,
+                                 ARRAYS(CHUNK * width, double, &store->chunk_s, &store->chunk_d),
+                                 ARRAYS((size_t)CHUNK * CHUNK, double, &store->chunk_k),
+                                 ARRAYS(workers * CHUNK * SLICE, double, &store->slices),
+                                 ARRAYS(CHUNK, uint32_t, &store->chunk_index));
     if (!store->S || !store->chunk) {
         return -1;
     }
@@ -74,10 +74,10 @@ int ml_store_create(struct ml_store *store, const struct problem *problem,
     size_t width = ((size_t)rows->q + VECTOR - 1) / VECTOR * VECTOR;
     *store = (struct ml_store){
         .problem = problem, .rows = rows, .width = width, .is_zero = true, .damping = 1};
-    const struct arrays arrays[] = {
-        ARRAYS(rows->n, double, &store->diagonal), ARRAYS(rows->n, uint32_t, &store->index),
-        ARRAYS(width, double, &store->s, &store->change), ARRAYS(width, uint32_t, &store->changed)};
-    store->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "rows", err);
+    store->block = ARRAYS_CREATE("rows", err, ARRAYS(rows->n, double, &store->diagonal),
+                                 ARRAYS(rows->n, uint32_t, &store->index),
+                                 ARRAYS(width, double, &store->s, &store->change),
+                                 ARRAYS(width, uint32_t, &store->changed));
     int status = store->block ? 0 : -1;
     for (size_t i = 0; status == 0 && i < rows->n; i++) {
         store->index[i] = (uint32_t)ml_rows_index(rows, problem, i);

@@ -72,11 +72,11 @@ static int add_feature(void *context, struct buffered_row *row, size_t n, struct
 int candidate_ranking_group(struct candidate_ranking *ranking, const struct feature_times *times,
                             struct error *err) {
     size_t n = ranking->rows.n;
-    const struct arrays arrays[] = {ARRAYS(n, double, &ranking->f, &ranking->ms,
-                                           &ranking->scaled_ms, &ranking->time_term,
-                                           &ranking->node_score, &ranking->score, &ranking->rank),
-                                    ARRAYS(n, size_t, &ranking->candidate)};
-    ranking->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "candidates", err);
+    ranking->block = ARRAYS_CREATE("candidates", err,
+                                   ARRAYS(n, double, &ranking->f, &ranking->ms, &ranking->scaled_ms,
+                                          &ranking->time_term, &ranking->node_score,
+                                          &ranking->score, &ranking->rank),
+                                   ARRAYS(n, size_t, &ranking->candidate));
     struct grouping grouping = {ranking, times};
     if (!ranking->block || buffered_rows_visit(&ranking->rows, add_feature, &grouping, err) < 0) {
         return -1;

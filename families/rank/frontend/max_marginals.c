@@ -305,9 +305,8 @@ int max_marginals_create(struct max_marginals **marginals, const struct candidat
         size_t n = candidates->feature[i].n;
         made->max_n = n > made->max_n ? n : made->max_n;
     }
-    const struct arrays arrays[] = {ARRAYS(candidates->n, size_t, &made->order),
-                                    ARRAYS(candidates->n, double, &made->f, &made->theta)};
-    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "candidates", err);
+    made->block = ARRAYS_CREATE("candidates", err, ARRAYS(candidates->n, size_t, &made->order),
+                                ARRAYS(candidates->n, double, &made->f, &made->theta));
     if (!made->block || sort_candidates(made, err) < 0 || sort_features(made, err) < 0) {
         max_marginals_free(made);
         return -1;

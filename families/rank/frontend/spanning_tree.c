@@ -44,10 +44,10 @@ int elution_create(struct elution *elution, const uint32_t *run, const double *t
                    struct error *err) {
     *elution = (struct elution){.n = n};
     struct timed *timed = memory_array(n, sizeof *timed, "times", err);
-    const struct arrays arrays[] = {ARRAYS(n, uint32_t, &elution->feature, &elution->run_first,
-                                           &elution->run_end, &elution->tie_first,
-                                           &elution->tie_end)};
-    elution->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "times", err);
+    elution->block =
+        ARRAYS_CREATE("times", err,
+                      ARRAYS(n, uint32_t, &elution->feature, &elution->run_first, &elution->run_end,
+                             &elution->tie_first, &elution->tie_end));
     if (!timed || !elution->block) {
         free(timed);
         elution_free(elution);

@@ -155,12 +155,12 @@ static double rounding_factor(const struct rank_pairs *pairs) {
 static int group_create(struct group *group, const struct rank_pairs *pairs, struct error *err) {
     size_t m = pairs->max_rows, levels = (size_t)pairs->max_levels + 1;
     *group = (struct group){.pairs = pairs};
-    const struct arrays arrays[] = {
+    group->block = ARRAYS_CREATE(
+        "a certificate", err,
         ARRAYS(m, long double, &group->x, &group->moment, &group->earlier_moment),
         ARRAYS(m, uint32_t, &group->order), ARRAYS(levels * NUMBERS, long double, &group->tree),
         ARRAYS(m, double, &group->absolute_moment),
-        ARRAYS(2 * m, struct rank_scored, &group->work)};
-    group->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a certificate", err);
+        ARRAYS(2 * m, struct rank_scored, &group->work));
     return group->block ? 0 : -1;
 }
 

@@ -103,13 +103,12 @@ static void solve(void *context, double *x) {
 static int allocate(struct rank_interior *interior, struct error *err) {
     const struct rank_listed *listed = &interior->listed;
     size_t n = listed->n, m = interior->features.m;
-    const struct arrays arrays[] = {
-        ARRAYS(listed->n_pairs, double, &interior->cost, &interior->alpha),
+    interior->block = ARRAYS_CREATE(
+        "pairs", err, ARRAYS(listed->n_pairs, double, &interior->cost, &interior->alpha),
         ARRAYS(n, double, &interior->s, &interior->b),
         ARRAYS(interior->map->n, double, &interior->all_coefficients),
         ARRAYS(n, long double, &interior->sum),
-        ARRAYS(m, double, &interior->work, &interior->start)};
-    interior->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "pairs", err);
+        ARRAYS(m, double, &interior->work, &interior->start));
     return interior->block ? least_squares_create(&interior->stacked, n, m, m, true, err) : -1;
 }
 

@@ -26,12 +26,11 @@ int rank_laplacian_create(struct rank_laplacian *laplacian, struct rank_pairs *p
                           struct error *err) {
     size_t held = pairs->start[pairs->n_groups];
     *laplacian = (struct rank_laplacian){.pairs = pairs};
-    const struct arrays arrays[] = {ARRAYS(held, struct rank_scored, &laplacian->order),
-                                    ARRAYS(held, uint32_t, &laplacian->first[0],
-                                           &laplacian->first[1], &laplacian->end[0],
-                                           &laplacian->end[1]),
-                                    ARRAYS(pairs->n, double, &laplacian->degree)};
-    laplacian->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "orders", err);
+    laplacian->block =
+        ARRAYS_CREATE("orders", err, ARRAYS(held, struct rank_scored, &laplacian->order),
+                      ARRAYS(held, uint32_t, &laplacian->first[0], &laplacian->first[1],
+                             &laplacian->end[0], &laplacian->end[1]),
+                      ARRAYS(pairs->n, double, &laplacian->degree));
     return laplacian->block ? 0 : -1;
 }
 

@@ -282,13 +282,13 @@ static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct
     bool forms_hessian = newton->map->primal && d <= RANK_MAX_HESSIAN_FEATURES;
     newton->H = forms_hessian ? memory_array(d, d * sizeof(double), "Hessian", err) : NULL;
     size_t cg_d = forms_hessian ? 0 : d, cg_n = forms_hessian ? 0 : n;
-    const struct arrays arrays[] = {
+    newton->block = ARRAYS_CREATE(
+        "weights", err,
         ARRAYS(d, double, &path->w, &path->gradient, &path->step, &path->dual_weights),
         ARRAYS(n, double, &path->s, &path->g, &path->step_s, &path->trial, &path->gradient_s),
         ARRAYS(cg_d, double, &newton->cg.residual, &newton->cg.z, &newton->cg.p, &newton->cg.Tp,
                &newton->cg.scale),
-        ARRAYS(cg_n, double, &newton->cg.z_s, &newton->cg.p_s, &newton->cg.Lp)};
-    newton->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "weights", err);
+        ARRAYS(cg_n, double, &newton->cg.z_s, &newton->cg.p_s, &newton->cg.Lp));
     path->best_w = fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_zeros(d, sizeof(double), "weights", err);
     fit->dual_scores = memory_zeros(n, sizeof(double), "scores", err);

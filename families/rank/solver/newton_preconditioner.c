@@ -122,12 +122,11 @@ static int allocate(struct rank_preconditioner *preconditioner, struct error *er
     size_t n = preconditioner->problem.n, m = preconditioner->m;
     preconditioner->inverse_and_factor =
         memory_array(m, m * sizeof(double), "a preconditioner", err);
-    const struct arrays arrays[] = {ARRAYS(m, double, &preconditioner->diagonal,
-                                           &preconditioner->shift, &preconditioner->u,
-                                           &preconditioner->v),
-                                    ARRAYS(n, double, &preconditioner->s, &preconditioner->Ls)};
     preconditioner->block =
-        arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a preconditioner", err);
+        ARRAYS_CREATE("a preconditioner", err,
+                      ARRAYS(m, double, &preconditioner->diagonal, &preconditioner->shift,
+                             &preconditioner->u, &preconditioner->v),
+                      ARRAYS(n, double, &preconditioner->s, &preconditioner->Ls));
     return preconditioner->inverse_and_factor && preconditioner->block ? 0 : -1;
 }
 

@@ -232,14 +232,13 @@ int rank_pairs_create(struct rank_pairs *pairs, const struct problem *problem,
     struct target_row *keyed = memory_array(n, sizeof *keyed, "rows by group", err);
     uint32_t *level_start = memory_array(n + 1, sizeof *level_start, "ranks", err);
     bool graded = preferences->unit == RANK_NDCG || preferences->unit == RANK_GAIN;
-    const struct arrays arrays[] = {
-        ARRAYS(n + 1, size_t, &pairs->start),
-        ARRAYS(n, uint32_t, &pairs->row, &pairs->level, &pairs->n_levels, &pairs->below_first,
-               &pairs->below_end),
-        ARRAYS(n, double, &pairs->weight, &pairs->group_relative_weight),
-        ARRAYS(graded ? n : 0, double, &pairs->gain),
-        ARRAYS(preferences->unit == RANK_NDCG ? n : 0, double, &pairs->discount)};
-    pairs->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "groups", err);
+    pairs->block =
+        ARRAYS_CREATE("groups", err, ARRAYS(n + 1, size_t, &pairs->start),
+                      ARRAYS(n, uint32_t, &pairs->row, &pairs->level, &pairs->n_levels,
+                             &pairs->below_first, &pairs->below_end),
+                      ARRAYS(n, double, &pairs->weight, &pairs->group_relative_weight),
+                      ARRAYS(graded ? n : 0, double, &pairs->gain),
+                      ARRAYS(preferences->unit == RANK_NDCG ? n : 0, double, &pairs->discount));
     if (pairs->block) {
         pairs->gain = graded ? pairs->gain : NULL;
         pairs->discount = preferences->unit == RANK_NDCG ? pairs->discount : NULL;

@@ -14,9 +14,8 @@
 int rank_risk_create(struct rank_risk *risk, struct rank_pairs *pairs, enum rank_risk_type type,
                      struct error *err) {
     *risk = (struct rank_risk){.pairs = pairs, .type = type, .mu = 1};
-    const struct arrays arrays[] = {
-        ARRAYS(pairs->n, double, &risk->count, &risk->moment, &risk->inner)};
-    risk->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "counts", err);
+    risk->block = ARRAYS_CREATE(
+        "counts", err, ARRAYS(pairs->n, double, &risk->count, &risk->moment, &risk->inner));
     if (!risk->block) {
         return -1;
     }

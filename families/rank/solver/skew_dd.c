@@ -82,10 +82,10 @@ int skew_margins(const struct skew *skew, const double *b, double *s, struct err
     double scale = ldexp(1, -of_b);
     struct task task = {
         .skew = skew, .s = s, .scale = ldexp(1, -of_K), .exponent = of_b + 2 * of_K};
-    const struct arrays arrays[] = {
-        ARRAYS(n_pairs, struct skew_pair, &task.used), ARRAYS(n_pairs, double, &task.weight),
-        ARRAYS(workers * n, struct dd, &task.line), ARRAYS(workers * n, uint32_t, &task.touched)};
-    void *block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a certificate", err);
+    void *block = ARRAYS_CREATE("a certificate", err, ARRAYS(n_pairs, struct skew_pair, &task.used),
+                                ARRAYS(n_pairs, double, &task.weight),
+                                ARRAYS(workers * n, struct dd, &task.line),
+                                ARRAYS(workers * n, uint32_t, &task.touched));
     for (size_t p = 0; block && p < n_pairs; p++) {
         if (b[p] != 0) {
             task.weight[task.n_used] = scale * b[p];

@@ -120,13 +120,13 @@ int smm_newton_create(struct smm_newton **newton, const struct binary_rows *rows
     made->rows = *rows;
     made->height = height;
     made->width = width;
-    const struct arrays arrays[] = {
+    made->block = ARRAYS_CREATE(
+        "matrices", err,
         ARRAYS(cells, double, &made->W, &made->S, &made->multiplier0, &made->multiplier, &made->M,
                &made->thresholded, &made->gradient, &made->step, &made->trial),
         ARRAYS(n, double, &made->s, &made->step_s, &made->trial_s, &made->alpha, &made->trial_alpha,
                &made->alpha0, &made->margin, &made->signed_alpha, &made->inverse_curvature),
-        ARRAYS(2 * n, double, &made->breakpoints), ARRAYS(n, uint32_t, &made->curved)};
-    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "matrices", err);
+        ARRAYS(2 * n, double, &made->breakpoints), ARRAYS(n, uint32_t, &made->curved));
     if (!made->block || newton_system_create(&made->system, &made->rows, err) < 0) {
         smm_newton_free(made);
         return -1;

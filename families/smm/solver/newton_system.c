@@ -103,13 +103,12 @@ int newton_system_create(struct newton_system **system, const struct binary_rows
     made->exact = cluster_any(rows->cluster, !rows->data || !quantised_rows_pay(rows->data));
     size_t n_all = made->n_all;
     made->max_cached = smaller(made->max_cached, n_all);
-    const struct arrays arrays[] = {ARRAYS(made->max_cached, uint32_t, &made->row),
-                                    ARRAYS(n_all, uint32_t, &made->position, &made->all_row),
-                                    ARRAYS(rows->n, double, &made->full, &made->products),
-                                    ARRAYS(n_all, double, &made->x, &made->b, &made->all_d),
-                                    ARRAYS(made->cells, double, &made->p, &made->Pp, &made->Ap,
-                                           &made->residual, &made->z, &made->mean, &made->P_step)};
-    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a system", err);
+    made->block = ARRAYS_CREATE("a system", err, ARRAYS(made->max_cached, uint32_t, &made->row),
+                                ARRAYS(n_all, uint32_t, &made->position, &made->all_row),
+                                ARRAYS(rows->n, double, &made->full, &made->products),
+                                ARRAYS(n_all, double, &made->x, &made->b, &made->all_d),
+                                ARRAYS(made->cells, double, &made->p, &made->Pp, &made->Ap,
+                                       &made->residual, &made->z, &made->mean, &made->P_step));
     if (!made->block) {
         newton_system_free(made);
         return -1;

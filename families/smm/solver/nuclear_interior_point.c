@@ -397,17 +397,13 @@ static int create(struct nuclear_interior *in, const struct smm_matrices *matric
                   struct error *err) {
     size_t n = matrices->n, cells = in->cells, m = cells + 1, side = in->side;
     size_t k = smaller(in->height, in->width);
-    const struct arrays arrays[] = {ARRAYS(n * m, double, &in->XK),
-                                    ARRAYS(side * side, double, &in->S, &in->Y, &in->inverse,
-                                           &in->S_step, &in->Y_step, &in->second_order, &in->one,
-                                           &in->two),
-                                    ARRAYS(cells, double, &in->Z, &in->Z_step, &in->residual),
-                                    ARRAYS(m * m, double, &in->B),
-                                    ARRAYS(2 * m, double, &in->work),
-                                    ARRAYS(in->height * k, double, &in->U),
-                                    ARRAYS(k, double, &in->s),
-                                    ARRAYS(k * in->width, double, &in->Vt)};
-    in->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "matrices", err);
+    in->block = ARRAYS_CREATE("matrices", err, ARRAYS(n * m, double, &in->XK),
+                              ARRAYS(side * side, double, &in->S, &in->Y, &in->inverse, &in->S_step,
+                                     &in->Y_step, &in->second_order, &in->one, &in->two),
+                              ARRAYS(cells, double, &in->Z, &in->Z_step, &in->residual),
+                              ARRAYS(m * m, double, &in->B), ARRAYS(2 * m, double, &in->work),
+                              ARRAYS(in->height * k, double, &in->U), ARRAYS(k, double, &in->s),
+                              ARRAYS(k * in->width, double, &in->Vt));
     in->Q = memory_array(cells, cells * sizeof(double), "a system", err);
     if (!in->block || !in->Q || interior_rows_create(&in->rows, n, m, err) < 0) {
         return -1;

@@ -140,11 +140,10 @@ int quantised_rows_create(struct quantised_rows **rows, const struct data *x,
     made->words = (x->n_features + GROUP - 1) / GROUP * LANES;
     made->n_chunks = smaller(MAX_CHUNKS, (made->n + MIN_CHUNK_ROWS - 1) / MIN_CHUNK_ROWS);
     made->padded = VALUES * made->words;
-    const struct arrays arrays[] = {
-        ARRAYS(made->n, float, &made->row_scale),
+    made->block = ARRAYS_CREATE(
+        "rounded rows", err, ARRAYS(made->n, float, &made->row_scale),
         ARRAYS(made->padded, float, &made->column_scale, &made->column_factor, &made->v),
-        ARRAYS(made->n_chunks * made->padded, float, &made->partial)};
-    made->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "rounded rows", err);
+        ARRAYS(made->n_chunks * made->padded, float, &made->partial));
     made->word = memory_array(made->n, made->words * sizeof *made->word, "rounded rows", err);
     if (!made->block || !made->word) {
         quantised_rows_free(made);

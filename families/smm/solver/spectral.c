@@ -14,11 +14,10 @@ int smm_spectral_create(struct smm_spectral *spectral, size_t height, size_t wid
                         struct error *err) {
     size_t k = smaller(height, width), l = larger(height, width);
     *spectral = (struct smm_spectral){.height = height, .width = width, .k = k};
-    const struct arrays arrays[] = {
+    spectral->block = ARRAYS_CREATE(
+        "singular values", err,
         ARRAYS(k * l, double, &spectral->U, &spectral->Vt, &spectral->left, &spectral->right),
-        ARRAYS(k, double, &spectral->t), ARRAYS(k * k, double, &spectral->G)};
-    spectral->block =
-        arrays_create(arrays, sizeof arrays / sizeof arrays[0], "singular values", err);
+        ARRAYS(k, double, &spectral->t), ARRAYS(k * k, double, &spectral->G));
     return spectral->block ? 0 : -1;
 }
 

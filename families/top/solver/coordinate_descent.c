@@ -481,15 +481,12 @@ static int allocate(struct top_descent *descent, struct error *err) {
     size_t n = descent->n, d = descent->dimension;
     bool distributed = descent->map->cluster;
     size_t n_before = distributed ? n : 0, d_before = distributed ? d : 0;
-    const struct arrays arrays[] = {ARRAYS(n, struct variable, &descent->variable),
-                                    ARRAYS(n, double, &descent->s),
-                                    ARRAYS(2 * n, double, &descent->work),
-                                    ARRAYS(n, uint32_t, &descent->order),
-                                    ARRAYS(d, double, &descent->w),
-                                    ARRAYS(n_before, double, &descent->alpha_before),
-                                    ARRAYS(d_before, double, &descent->start),
-                                    ARRAYS(d_before + 3, double, &descent->step)};
-    descent->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "the dual point", err);
+    descent->block = ARRAYS_CREATE(
+        "the dual point", err, ARRAYS(n, struct variable, &descent->variable),
+        ARRAYS(n, double, &descent->s), ARRAYS(2 * n, double, &descent->work),
+        ARRAYS(n, uint32_t, &descent->order), ARRAYS(d, double, &descent->w),
+        ARRAYS(n_before, double, &descent->alpha_before), ARRAYS(d_before, double, &descent->start),
+        ARRAYS(d_before + 3, double, &descent->step));
     return descent->block ? 0 : -1;
 }
 

@@ -53,14 +53,12 @@ static void copy_point(struct point *to, const struct point *from, size_t d) {
 static int allocate(struct run *run, struct error *err) {
     size_t n = run->n, d = run->d;
     double *steps, *changes;
-    const struct arrays arrays[] = {
-        ARRAYS(n, double, &run->share, &run->s, &run->r),
-        ARRAYS(n, uint32_t, &run->order),
-        ARRAYS(d, double, &run->at.w, &run->at.g, &run->trial.w, &run->trial.g, &run->best.w,
-               &run->best.g, &run->direction),
-        ARRAYS(MAX_PAIRS * d, double, &steps, &changes),
-    };
-    run->pool = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "scores and weights", err);
+    run->pool =
+        ARRAYS_CREATE("scores and weights", err, ARRAYS(n, double, &run->share, &run->s, &run->r),
+                      ARRAYS(n, uint32_t, &run->order),
+                      ARRAYS(d, double, &run->at.w, &run->at.g, &run->trial.w, &run->trial.g,
+                             &run->best.w, &run->best.g, &run->direction),
+                      ARRAYS(MAX_PAIRS * d, double, &steps, &changes));
     for (size_t i = 0; run->pool && i < MAX_PAIRS; i++) {
         run->step[i] = steps + i * d;
         run->change[i] = changes + i * d;

@@ -97,7 +97,8 @@ static int make_arrays(struct top_interior_run *run, struct error *err) {
     size_t n = in->n, m = in->m;
     in->width = top_system_width(in->system);
     run->width = in->width > 0 ? in->width : m;
-    const struct arrays arrays[] = {
+    run->block = ARRAYS_CREATE(
+        "a dual point", err,
         ARRAYS(4 * n, double, &in->at.x, &in->affine.x, &in->centre.x, &in->corrector.x),
         ARRAYS(n, double, &in->fixed, &in->moving, &in->linear, &in->square, &in->perspective,
                &in->curvature, &in->right, &in->slope, &in->cap_residual, &in->border[0],
@@ -107,11 +108,8 @@ static int make_arrays(struct top_interior_run *run, struct error *err) {
         ARRAYS(2 * m, double, &run->work),
         ARRAYS(in->width, double, &in->at.f, &in->affine.f, &in->centre.f, &in->corrector.f,
                &in->residual),
-        ARRAYS(run->width, double, &run->best_f),
-        ARRAYS(n, size_t, &in->row),
-        ARRAYS(m, size_t, &in->alpha_of, &in->beta_of),
-        ARRAYS(n, bool, &in->capped)};
-    run->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "a dual point", err);
+        ARRAYS(run->width, double, &run->best_f), ARRAYS(n, size_t, &in->row),
+        ARRAYS(m, size_t, &in->alpha_of, &in->beta_of), ARRAYS(n, bool, &in->capped));
     for (size_t p = 0; p < 4 && run->block; p++) {
         point[p]->z = point[p]->x + n;
         point[p]->u = point[p]->z + n;

@@ -15,10 +15,10 @@
 
 int top_risk_create(struct top_risk *risk, size_t n, struct error *err) {
     *risk = (struct top_risk){.n = n};
-    const struct arrays arrays[] = {
+    risk->block = ARRAYS_CREATE(
+        "costs", err,
         ARRAYS(n, double, &risk->cost, &risk->mass, &risk->share, &risk->p, &risk->slope),
-        ARRAYS(n, uint32_t, &risk->order)};
-    risk->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "costs", err);
+        ARRAYS(n, uint32_t, &risk->order));
     return risk->block ? 0 : -1;
 }
 

@@ -61,15 +61,15 @@ static const double RESCALING_GAP = 0.9;
 static int allocate(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
-    const struct arrays arrays[] = {
-        ARRAYS(n, double, &state->alpha, &state->beta, &state->C, &state->cap_rate, &state->h,
-               &state->inverse_mass, &state->s, &state->U, &state->diagonal, &smo->row_s,
-               &smo->row_g, &smo->work, &smo->best_alpha, &smo->best_beta, &smo->best_s),
-        ARRAYS(n, uint32_t, &state->row_of, &smo->order),
-        ARRAYS(n, unsigned char, &state->capped, &smo->keep),
-        ARRAYS(3 * smo->map->dimension, double, &smo->weights),
-        ARRAYS(3 * n, double, &smo->scores)};
-    smo->block = arrays_create(arrays, sizeof arrays / sizeof arrays[0], "the dual point", err);
+    smo->block = ARRAYS_CREATE("the dual point", err,
+                               ARRAYS(n, double, &state->alpha, &state->beta, &state->C,
+                                      &state->cap_rate, &state->h, &state->inverse_mass, &state->s,
+                                      &state->U, &state->diagonal, &smo->row_s, &smo->row_g,
+                                      &smo->work, &smo->best_alpha, &smo->best_beta, &smo->best_s),
+                               ARRAYS(n, uint32_t, &state->row_of, &smo->order),
+                               ARRAYS(n, unsigned char, &state->capped, &smo->keep),
+                               ARRAYS(3 * smo->map->dimension, double, &smo->weights),
+                               ARRAYS(3 * n, double, &smo->scores));
     return smo->block ? 0 : -1;
 }
 
