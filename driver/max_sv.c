@@ -69,24 +69,19 @@ static int choose_landmarks(struct reduction *reduction, const struct solution *
 static int copy_landmarks(struct reduction *reduction, struct error *err) {
     const struct problem *problem = reduction->problem;
     const struct landmarks *landmarks = &reduction->landmarks;
-    const struct data *data = problem->data;
-    size_t m = landmarks->width, d = data->n_features;
-    struct data *points = reduction->points = memory_zeros(1, sizeof *points, "points", err);
-    if (!points || indices_copy(&data->indices, &points->indices, err) < 0) {
-        return -1;
+    uint32_t *row = memory_array(landmarks->width, sizeof *row, "points", err);
+    reduction->points = memory_zeros(1, sizeof *reduction->points, "points", err);
+    for (size_t a = 0; row && a < landmarks->width; a++) {
+        row[a] = problem->rows ? problem->rows[landmarks->row[a]] : landmarks->row[a];
     }
-    points->n_rows = m;
-    points->n_features = data->n_features;
-    points->largest = data->largest;
-    points->value = memory_zeros(m, d * sizeof *points->value, "points", err);
-    for (size_t a = 0; points->value && a < m; a++) {
-        size_t row = problem->rows ? problem->rows[landmarks->row[a]] : landmarks->row[a];
-        struct stored_row stored = data_stored(data, row);
-        for (size_t t = 0; t < stored.n; t++) {
-            points->value[a * d + stored_column(stored, t)] = stored.value[t];
-        }
-    }
-    return points->value ? 0 : -1;
+    int status =
+        row && reduction->points &&
+                data_subset(problem->data, row, landmarks->width, reduction->points, err) == 0 &&
+                data_make_dense(reduction->points, 0, true, err) == 0
+            ? 0
+            : -1;
+    free(row);
+    return status;
 }
 
 /* target (x's rows, k) = the scores of the full fit. */
@@ -121,6 +116,7 @@ static int move_points(struct reduction *reduction, const struct solution *solut
     }
     int status =
         row && target && data_subset(problem->data, row, n, &some, err) == 0 &&
+                data_make_dense(&some, 0, true, err) == 0 &&
                 kernel_rows_create(&x, kernel, &some, err) == 0 &&
                 find_targets(reduction, solution, &x, target, err) == 0
             ? reduced_set_move(reduction->points, &x, target, k, problem->threads, monitor, err)
@@ -233,7 +229,7 @@ static void project(const struct reduction *reduction, const double *B, size_t k
     memset(w, 0, m * k * sizeof *w);
     for (size_t i = 0; i < reduction->landmarks.n; i++) {
         const float *feature = reduction->data.value + i * m;
-        for (size_t j = 0; j < m && array_largest(B + i * k, k) > 0; j++) {
+        for (size_t j = 0; j < m; j++) {
             array_add(w + j * k, (double)feature[j], B + i * k, k);
         }
     }

@@ -302,14 +302,15 @@ int reduced_set_move(struct data *points, const struct kernel_rows *x, const dou
     size_t n = x->data->n_rows, m = points->n_rows, d = points->n_features;
     size_t workers = threads_count(threads);
     struct search search = {.threads = threads,
+                            .x = *x,
                             .n = n,
                             .m = m,
                             .d = d,
                             .k = k,
                             .ridge = fmax(MIN_RIDGE, RIDGE_PER_ROW * (double)n)};
-    float *value = NULL, *scores = NULL;
+    float *scores = NULL;
     void *block = ARRAYS_CREATE(
-        "points", err, ARRAYS(n * d, float, &value), ARRAYS(n * k, float, &scores, &search.R),
+        "points", err, ARRAYS(n * k, float, &scores, &search.R),
         ARRAYS(n * m, float, &search.K, &search.M), ARRAYS(PARTS * m * m, float, &search.G),
         ARRAYS(PARTS * m * k, float, &search.P), ARRAYS(PARTS * m * d, float, &search.Q),
         ARRAYS(PARTS * m, float, &search.sum), ARRAYS(m * k, float, &search.b),
@@ -317,24 +318,13 @@ int reduced_set_move(struct data *points, const struct kernel_rows *x, const dou
     search.scratch = kernel_scratch_array(workers, err);
     search.error = memory_zeros(workers, sizeof *search.error, "points", err);
     int status = block && search.scratch && search.error ? 0 : -1;
-    for (size_t i = 0; status == 0 && i < n; i++) {
-        struct stored_row stored = data_stored(x->data, i);
-        for (size_t t = 0; t < stored.n; t++) {
-            value[i * d + stored_column(stored, t)] = stored.value[t];
-        }
-    }
     for (size_t j = 0; status == 0 && j < n * k; j++) {
         scores[j] = (float)target[j];
     }
-    const struct data dense = {.n_rows = n, .n_features = (uint32_t)d, .value = value};
-    if (status == 0) {
-        search.target = scores;
-        status = kernel_rows_create(&search.x, x->kernel, &dense, err) < 0 ||
-                         kernel_rows_create(&search.z, x->kernel, points, err) < 0
-                     ? -1
-                     : search_points(&search, points, monitor, err);
-    }
-    kernel_rows_free(&search.x);
+    search.target = scores;
+    status = status < 0 || kernel_rows_create(&search.z, x->kernel, points, err) < 0
+                 ? -1
+                 : search_points(&search, points, monitor, err);
     kernel_rows_free(&search.z);
     kernel_scratch_array_free(search.scratch, workers);
     free(search.error);

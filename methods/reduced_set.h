@@ -24,8 +24,8 @@
  * too many values, or the rows would be few. */
 size_t reduced_set_rows(const struct kernel *kernel, size_t n, size_t d, size_t m, size_t k);
 
-/* Moves points, dense rows with as many features as those of x, to a local minimum near them, or
- * until the monitor's deadline, and rounds them to float. target (rows of x, k): the scores.
+/* Moves points, as wide as the rows of x, to a local minimum near them, or until the monitor's
+ * deadline, and rounds them to float; both are dense. target (rows of x, k): the scores.
  * Results do not depend on the number of threads. -1 if memory is short. */
 int reduced_set_move(struct data *points, const struct kernel_rows *x, const double *target,
                      size_t k, struct threads *threads, const struct monitor *monitor,

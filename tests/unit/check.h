@@ -55,7 +55,7 @@ check_failed(const char *file, int line, const char *condition, const char *form
     exit(1);
 }
 
-/* What is said of two numbers that differ. */
+/* The message on two numbers that differ. */
 static inline const char *check_apart(double found, double expected) {
     static _Thread_local char text[64];
     snprintf(text, sizeof text, "%.17g, not %.17g: ", found, expected);
