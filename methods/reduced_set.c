@@ -47,7 +47,7 @@ struct search {
     float *K, *M;        /* (n, m) kernel values; these times residuals times coefficients */
     float *R;            /* (n, k) residuals */
     float *G, *P;        /* (PARTS, m, m) K'K and (PARTS, m, k) K'target of parts of the rows */
-    float *Q, *sum;      /* (PARTS, m, d) M'X and (PARTS, m) columns' sums of M */
+    float *Q;            /* (PARTS, m, d) M'X */
     float *b;            /* (m, k) coefficients */
     double *A, *B;       /* (m, m), (m, k) normal equations */
     double value[PARTS];
@@ -116,7 +116,6 @@ static void differentiate_part(void *argument, size_t part, size_t worker) {
     size_t first = part_start(search, part), n = part_start(search, part + 1) - first;
     size_t m = search->m, k = search->k, d = search->d;
     float *K = search->K + first * m, *M = search->M + first * m, *R = search->R + first * k;
-    float *sum = search->sum + part * m;
     double value = 0;
     (void)worker;
     memcpy(R, search->target + first * k, n * k * sizeof *R);
@@ -128,12 +127,8 @@ static void differentiate_part(void *argument, size_t part, size_t worker) {
     search->value[part] = value;
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)m, (int)k, 1, R, (int)k,
                 search->b, (int)k, 0, M, (int)m);
-    memset(sum, 0, m * sizeof *sum);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t a = 0; a < m; a++) {
-            M[i * m + a] *= K[i * m + a];
-            sum[a] += M[i * m + a];
-        }
+    for (size_t j = 0; j < n * m; j++) {
+        M[j] *= K[j];
     }
     cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)d, (int)n, 1, M, (int)m,
                 search->x.data->value + first * d, (int)d, 0, search->Q + part * m * d, (int)d);
@@ -163,14 +158,15 @@ static int evaluate(struct search *search, const double *at, double *value, doub
     for (size_t part = 0; part < PARTS; part++) {
         *value += search->value[part];
     }
+    /* 2 gamma sum_i M_ia (x_i - z_a), and K'R = -ridge b, since b is optimal */
     double slope = 2 * search->x.kernel->gamma;
     for (size_t j = 0; j < size; j++) {
-        double product = 0, sum = 0;
+        const double *b = search->B + j / search->d * search->k;
+        double product = search->ridge * array_dot(b, b, search->k) * (double)z[j];
         for (size_t part = 0; part < PARTS; part++) {
             product += (double)search->Q[part * size + j];
-            sum += (double)search->sum[part * search->m + j / search->d];
         }
-        gradient[j] = slope * (product - sum * (double)z[j]);
+        gradient[j] = slope * product;
     }
     return 0;
 }
@@ -313,8 +309,8 @@ int reduced_set_move(struct data *points, const struct kernel_rows *x, const dou
         "points", err, ARRAYS(n * k, float, &scores, &search.R),
         ARRAYS(n * m, float, &search.K, &search.M), ARRAYS(PARTS * m * m, float, &search.G),
         ARRAYS(PARTS * m * k, float, &search.P), ARRAYS(PARTS * m * d, float, &search.Q),
-        ARRAYS(PARTS * m, float, &search.sum), ARRAYS(m * k, float, &search.b),
-        ARRAYS(m * m, double, &search.A), ARRAYS(m * k, double, &search.B));
+        ARRAYS(m * k, float, &search.b), ARRAYS(m * m, double, &search.A),
+        ARRAYS(m * k, double, &search.B));
     search.scratch = kernel_scratch_array(workers, err);
     search.error = memory_zeros(workers, sizeof *search.error, "points", err);
     int status = block && search.scratch && search.error ? 0 : -1;
