@@ -41,8 +41,8 @@ static double smooth_slope(const struct binary_loss *loss, const double *margin,
     if (loss->squared) {
         for (size_t i = 0; i < n; i++) {
             double u = margin_of(margin, i) - loss->y[i] * (s[i] + b);
-            alpha[i] = u > 0 ? 2 * loss->cost[i] * u : 0;
-            second += u > 0 ? 2 * loss->cost[i] : 0;
+            alpha[i] = u > 0 ? loss->cost[i] * u / (0.5 + mu) : 0;
+            second += u > 0 ? loss->cost[i] / (0.5 + mu) : 0;
             derivative -= loss->y[i] * alpha[i];
         }
     } else {

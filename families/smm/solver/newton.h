@@ -9,10 +9,11 @@
  * These are proximal steps on the dual. Their fixed points solve the problem at any mu and rho, so
  * neither must go to its limit, and the systems stay well-conditioned. alpha = C clip(alpha0/C +
  * u/mu, 0, 1) is feasible and becomes the next alpha0; the next multipliers are Y = Y0 + rho (W -
- * S). b is minimised out. The Hessian is I plus terms of the rows with alpha strictly inside [0,
- * C] and of the singular values above T/rho (spectral.h). The squared hinge is smooth and has no
- * alpha0 or mu. T = 0 is the binary SVM (binary.h): S = W and P = I, without Y and rho. A step
- * costs a system (newton_system.h), a few passes over the rows and, for T > 0, a few SVDs. */
+ * S). b is minimised out. The Hessian is I plus terms of the rows with alpha strictly inside [0, C]
+ * and of the singular values above T/rho (spectral.h). The squared hinge has a u - a^2 / (4 C_i) in
+ * place of a u, over a >= 0, and alpha = (alpha0 mu + C u) / (mu + 1/2) or 0. T = 0 is the binary
+ * SVM (binary.h): S = W and P = I, without Y and rho. A step costs a system (newton_system.h), a
+ * few passes over the rows and, for T > 0, a few SVDs. */
 #ifndef FAMILIES_SMM_SOLVER_NEWTON_H
 #define FAMILIES_SMM_SOLVER_NEWTON_H
 
