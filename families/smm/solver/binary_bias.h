@@ -7,8 +7,8 @@
 
 /* The b that minimises sum_i C_i h(m_i - y_i (s_i + b)), with m = margin (n; NULL: all 1), by
  * Newton's method in a bracket, started at `start`. h is the Moreau envelope of the loss: the Huber
- * hinge of width mu, or max(0, u)^2 / (1 + 2 mu) for the squared hinge. alpha (n) = C_i h'(u_i), and
- * y'alpha = 0 up to rounding. O(n) per step. */
+ * hinge of width mu, or max(0, u)^2 / (1 + 2 mu) for the squared hinge. alpha (n) = C_i h'(u_i),
+ * and y'alpha = 0 up to rounding. O(n) per step. */
 double binary_smooth_bias(const struct binary_loss *loss, const double *margin, const double *s,
                           size_t n, double mu, double start, double *alpha);
 

@@ -30,8 +30,8 @@ static const size_t MAX_VALUES = (size_t)1 << 26; /* of cached rows, and of feat
 
 /* Relative residuals of conjugate gradients. Steps may be inexact: the second one suffices as soon
  * as the products cost as much as the passes that evaluate a point. 2,000 of 40 x 40, tau = 30,
- * takes 69 steps and .9 s; 203 and 2.2 s with the first one always; 10,000 of 100 x 100, tau = 1000,
- * 91 steps instead of 58 with the second. */
+ * takes 69 steps and .9 s; 203 and 2.2 s with the first one always; 10,000 of 100 x 100, tau =
+ * 1000, 91 steps instead of 58 with the second. */
 static const double FORCING = 0.05, LOOSE_FORCING = 0.2, EVALUATION_PASSES = 2;
 
 /* A pass over quantised rows counts as so many over the rows. Its time is .4 of one; with that
