@@ -197,6 +197,7 @@ static int run_job(void *context, struct error *err) {
     if (open_problem(job->fit, &job->setup, err) < 0) {
         return -1;
     }
+    job->fit->problem.abandon_time = job->watch.abandon_time;
     job->watch.started = clock_seconds();
     return solve(job->fit, &job->setup, &job->watch, err);
 }

@@ -168,10 +168,14 @@ static void log_row(const struct watch *watch, uint64_t iteration, double second
     fit_log_add(log, row, (size_t)n);
 }
 
-static bool is_late(void *context) {
-    const struct watch *watch = context;
+/* Whether the deadline is at most so many seconds away. */
+static bool ends_within(const struct watch *watch, double seconds) {
     bool asked = cluster_stop_requested(watch->cluster) || cluster_stop_requested(watch->peers);
-    return cluster_any(watch->cluster, asked || clock_seconds() >= watch->deadline);
+    return cluster_any(watch->cluster, asked || clock_seconds() + seconds >= watch->deadline);
+}
+
+static bool is_late(void *context) {
+    return ends_within(context, 0);
 }
 
 static double seconds_left(void *context) {
@@ -197,10 +201,16 @@ static void report_check(struct watch *watch, uint64_t iteration, double primal,
     }
 }
 
+/* No iteration begins that would end after the deadline if it took as long as the shorter one of
+ * the last two (a new algorithm's first one also creates it): the run could be abandoned. */
 static enum stop_reason check(void *context, uint64_t iteration, double primal, double dual) {
     struct watch *watch = context;
+    double now = clock_seconds();
     pthread_mutex_lock(&watch->mutex);
     bool closed = watch->closed;
+    double seconds = fmin(now - watch->checked, watch->iteration_seconds);
+    watch->iteration_seconds = now - watch->checked;
+    watch->checked = now;
     if (!closed) {
         report_check(watch, iteration, primal, dual);
     }
@@ -211,7 +221,7 @@ static enum stop_reason check(void *context, uint64_t iteration, double primal, 
     if (watch->max_iterations && iteration >= watch->max_iterations) {
         return STOP_ITERATIONS;
     }
-    return closed || is_late(watch) ? STOP_TIME : 0;
+    return closed || ends_within(watch, seconds) ? STOP_TIME : 0;
 }
 
 static void set_algorithm(void *context, enum algorithm algorithm) {
@@ -223,7 +233,8 @@ static void set_algorithm(void *context, enum algorithm algorithm) {
 }
 
 void watch_open(struct watch *watch) {
-    watch->started = clock_seconds();
+    watch->started = watch->checked = clock_seconds();
+    watch->iteration_seconds = 0;
     watch->closed = false;
     pthread_mutex_init(&watch->mutex, NULL);
 }

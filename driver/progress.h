@@ -99,6 +99,8 @@ struct watch {
     unsigned algorithms;      /* one bit for each algorithm that has run */
     double started;           /* clock_seconds() at watch_open */
     pthread_mutex_t mutex;    /* guards the fields below */
+    double checked;           /* clock_seconds() at the last check, */
+    double iteration_seconds; /* and the seconds from the check before to it */
     bool closed;              /* nothing is shown or logged any more */
 };
 

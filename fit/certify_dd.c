@@ -2,6 +2,7 @@
  * of the gap. Compiled without contraction, see common/double_double/dd.h. */
 #include "fit/certify_private.h"
 
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/double_double/dd.h"
 #include "common/kernel/kernel_dd.h"
@@ -130,7 +131,10 @@ int certify_sharpen_dd(const struct certify *certify, struct certify_evaluation 
         copy_coefficients(certify, &of[p], b);
     }
     size_t used = count_used(certify, outputs, b);
-    *sharper = gram_work_dd(problem->gram, n, used, outputs) <= certify->work;
+    double nanoseconds = gram_work_dd(problem->gram, n, used, outputs);
+    *sharper = nanoseconds <= certify->work &&
+               (problem->abandon_time == 0 ||
+                clock_seconds() + 1e-9 * nanoseconds < problem->abandon_time);
     int status = *sharper ? gram_scores_dd(problem->gram, problem->rows, n, b, outputs, s,
                                            problem->threads, err)
                           : 0;

@@ -162,10 +162,9 @@ void rank_preconditioner_free(struct rank_preconditioner *preconditioner) {
     free(preconditioner);
 }
 
-double rank_preconditioner_work(const struct rank_preconditioner *preconditioner) {
+double rank_preconditioner_work(size_t m) {
     const double nanoseconds = 0.1; /* measured: nanoseconds for each m^3 */
-    double m = (double)preconditioner->m;
-    return nanoseconds * m * m * m;
+    return nanoseconds * (double)m * (double)m * (double)m;
 }
 
 const struct score_map *rank_preconditioner_map(const struct rank_preconditioner *preconditioner) {

@@ -36,8 +36,9 @@ int rank_preconditioner_create(struct rank_preconditioner **preconditioner,
                                struct error *err);
 void rank_preconditioner_free(struct rank_preconditioner *preconditioner);
 
-/* Estimated time of the inversion and a few factorisations, in nanoseconds of one thread. */
-double rank_preconditioner_work(const struct rank_preconditioner *preconditioner);
+/* Estimated time of the inversion and a few factorisations for m distinct rows, in nanoseconds of
+ * one thread. */
+double rank_preconditioner_work(size_t m);
 
 /* The map of the problem's rows with K in double. */
 const struct score_map *rank_preconditioner_map(const struct rank_preconditioner *preconditioner);

@@ -251,10 +251,17 @@ static int direct_once(struct repeated_run *repeated, double epsilon, const stru
                        monitor, fit, err);
 }
 
+/* Whether a solver that factors matrices of so many rows can be created, and take a first step,
+ * before an unfinished run is discarded: twice the estimate, since other programs run too. */
+static bool has_time(size_t rows, const struct monitor *monitor) {
+    return 2e-9 * rank_preconditioner_work(rows) < monitor_seconds_left(monitor);
+}
+
 int rank_run_newton_direct(void *state, const struct monitor *monitor, struct error *err) {
     struct repeated_run repeated = {.fitting = state, .monitor = monitor, .once = direct_once};
     struct rank *rank = repeated.fitting->rank;
-    if (!rank->preconditioner &&
+    size_t rows = rank->n_preconditioner_rows;
+    if (!rank->preconditioner && has_time(rows, monitor) &&
         rank_preconditioner_create(&rank->preconditioner, rank->problem, &rank->pairs, err) < 0) {
         return -1;
     }
@@ -263,8 +270,7 @@ int rank_run_newton_direct(void *state, const struct monitor *monitor, struct er
         repeated.fitting->fallback_impossible = true;
         return 0;
     }
-    certify_raise_work_limit(rank->certifier.certify,
-                             rank_preconditioner_work(rank->preconditioner));
+    certify_raise_work_limit(rank->certifier.certify, rank_preconditioner_work(rows));
     return run_to_gap(&repeated, ALGORITHM_NEWTON_DIRECT, MAX_RUNS, err);
 }
 
@@ -306,7 +312,7 @@ int rank_run_interior_point(void *state, const struct monitor *monitor, struct e
     struct repeated_run repeated = {
         .fitting = state, .monitor = monitor, .once = interior_once, .counts_across_runs = true};
     struct rank *rank = repeated.fitting->rank;
-    if (!rank->interior &&
+    if (!rank->interior && has_time(rank->n_distinct, monitor) &&
         rank_interior_create(&rank->interior, rank->problem, &rank->map, &rank->pairs,
                              certify_norm_bounds(rank->certifier.certify),
                              rank->exterior ? exterior_weights(rank->exterior) : NULL, err) < 0) {

@@ -69,6 +69,18 @@ static struct plain_fit *fit(const struct options *options, struct data *data, d
     return made;
 }
 
+/* Whether a solver is stopped 100 seconds before its deadline, if its last two iterations took so
+ * many seconds. */
+static bool stops(double before, double last) {
+    struct watch watch = {.deadline = clock_seconds() + 100, .abandon_time = INFINITY};
+    watch_open(&watch);
+    watch.iteration_seconds = before;
+    watch.checked -= last;
+    const struct monitor monitor = watch_monitor(&watch);
+    bool late = monitor_past_deadline(&monitor);
+    return !late && monitor_check(&monitor, 1, 1, 0) == STOP_TIME;
+}
+
 int main(void) {
     struct options options = {0};
     struct data data = {.n_features = 1};
@@ -91,6 +103,8 @@ int main(void) {
               made->model.iterations == 0,
           "a solver that waits is waited for");
     plain_fit_free(made);
+    CHECK(stops(150, 200), "an iteration is begun that would end too late");
+    CHECK(!stops(1, 200) && !stops(200, 1), "one long iteration stops a solver");
     options_free(&options);
     puts("ok: a solver that does not look at the clock is left to itself");
     fflush(stdout);
