@@ -174,8 +174,19 @@ static bool ends_within(const struct watch *watch, double seconds) {
     return cluster_any(watch->cluster, asked || clock_seconds() + seconds >= watch->deadline);
 }
 
+/* Records that the solver has asked for the time. The caller holds the mutex. */
+static void record_question(struct watch *watch) {
+    double now = clock_seconds();
+    watch->longest = fmax(watch->longest, now - watch->asked);
+    watch->asked = now;
+}
+
 static bool is_late(void *context) {
-    return ends_within(context, 0);
+    struct watch *watch = context;
+    pthread_mutex_lock(&watch->mutex);
+    record_question(watch);
+    pthread_mutex_unlock(&watch->mutex);
+    return ends_within(watch, 0);
 }
 
 static double seconds_left(void *context) {
@@ -201,16 +212,17 @@ static void report_check(struct watch *watch, uint64_t iteration, double primal,
     }
 }
 
-/* No iteration begins that would end after the deadline if it took as long as the shorter one of
- * the last two (a new algorithm's first one also creates it): the run could be abandoned. */
+/* No iteration begins that might not ask for the time again before the deadline, as the run could
+ * then be abandoned. It is expected to ask as often as the one of the last two that asked more
+ * often: a new algorithm's first one also creates it. */
 static enum stop_reason check(void *context, uint64_t iteration, double primal, double dual) {
     struct watch *watch = context;
-    double now = clock_seconds();
     pthread_mutex_lock(&watch->mutex);
     bool closed = watch->closed;
-    double seconds = fmin(now - watch->checked, watch->iteration_seconds);
-    watch->iteration_seconds = now - watch->checked;
-    watch->checked = now;
+    record_question(watch);
+    double seconds = fmin(watch->longest, watch->longest_before);
+    watch->longest_before = watch->longest;
+    watch->longest = 0;
     if (!closed) {
         report_check(watch, iteration, primal, dual);
     }
@@ -233,8 +245,8 @@ static void set_algorithm(void *context, enum algorithm algorithm) {
 }
 
 void watch_open(struct watch *watch) {
-    watch->started = watch->checked = clock_seconds();
-    watch->iteration_seconds = 0;
+    watch->started = watch->asked = clock_seconds();
+    watch->longest = watch->longest_before = 0;
     watch->closed = false;
     pthread_mutex_init(&watch->mutex, NULL);
 }

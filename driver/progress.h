@@ -99,8 +99,9 @@ struct watch {
     unsigned algorithms;      /* one bit for each algorithm that has run */
     double started;           /* clock_seconds() at watch_open */
     pthread_mutex_t mutex;    /* guards the fields below */
-    double checked;           /* clock_seconds() at the last check, */
-    double iteration_seconds; /* and the seconds from the check before to it */
+    double asked;             /* clock_seconds() when the solver last asked for the time */
+    double longest;           /* the longest it has not asked since the last check, */
+    double longest_before;    /* and between the two before */
     bool closed;              /* nothing is shown or logged any more */
 };
 

@@ -70,15 +70,18 @@ static struct plain_fit *fit(const struct options *options, struct data *data, d
 }
 
 /* Whether a solver is stopped 100 seconds before its deadline, if its last two iterations took so
- * many seconds. */
-static bool stops(double before, double last) {
+ * many seconds, in which it asked for the time so often. */
+static bool stops(double before, double last, int questions) {
     struct watch watch = {.deadline = clock_seconds() + 100, .abandon_time = INFINITY};
-    watch_open(&watch);
-    watch.iteration_seconds = before;
-    watch.checked -= last;
     const struct monitor monitor = watch_monitor(&watch);
-    bool late = monitor_past_deadline(&monitor);
-    return !late && monitor_check(&monitor, 1, 1, 0) == STOP_TIME;
+    watch_open(&watch);
+    watch.asked -= before;
+    bool stopped = monitor_check(&monitor, 1, 1, 0) == STOP_TIME;
+    for (int k = 0; k < questions; k++) {
+        watch.asked -= last / questions;
+        stopped = stopped || (k + 1 < questions && monitor_past_deadline(&monitor));
+    }
+    return !stopped && monitor_check(&monitor, 2, 1, 0) == STOP_TIME;
 }
 
 int main(void) {
@@ -103,8 +106,9 @@ int main(void) {
               made->model.iterations == 0,
           "a solver that waits is waited for");
     plain_fit_free(made);
-    CHECK(stops(150, 200), "an iteration is begun that would end too late");
-    CHECK(!stops(1, 200) && !stops(200, 1), "one long iteration stops a solver");
+    CHECK(stops(150, 200, 1), "an iteration is begun that would end too late");
+    CHECK(!stops(1, 200, 1) && !stops(200, 1, 1), "one long iteration stops a solver");
+    CHECK(!stops(150, 200, 4), "a solver that asks for the time is stopped early");
     options_free(&options);
     puts("ok: a solver that does not look at the clock is left to itself");
     fflush(stdout);
