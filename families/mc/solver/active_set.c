@@ -9,23 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-    FULL_STEPS = 3, /* Newton steps without meeting a bound: more than one corrects rounding */
-    /* A free set of more than SMALL_SET variables is factored anew when half of them are fixed, or
-     * more than 1/LEAVING at once: an update moves half of the factor through memory for each, a
-     * new factorisation works in the cache. */
-    SMALL_SET = 48,
-    LEAVING = 32
-};
-
-/* Relative tolerance for bounds that are met at the same step length. */
-static const double TIE_TOLERANCE = 1e-12;
-/* A step is continued beyond a bound, without the variables there, while its slope is at least this
- * part of the initial one. */
-static const double MIN_SLOPE = 0.5;
-/* A step whose slope is less than this part of the largest so far is due to rounding. */
-static const double MIN_RELATIVE_SLOPE = 1e-12;
-
 int mc_active_create(struct mc_active **active, const struct mc_task *task, struct error *err) {
     struct mc_active *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
@@ -112,7 +95,6 @@ static void remove_from_step(struct mc_active *active, size_t t) {
 /* Takes `length` times the step, and removes from it the directions that meet a bound. Returns
  * their number. */
 static size_t take_step(struct mc_active *active, const double *row_cap, double length) {
-    double tie_length = length * (1 + TIE_TOLERANCE);
     size_t met = 0;
     array_add(active->gradient, -length, active->decrease, active->n_directions);
     for (size_t r = 0; r < active->n_rows; r++) {
@@ -121,7 +103,7 @@ static size_t take_step(struct mc_active *active, const double *row_cap, double 
         double high = box ? row_cap[row->i] : INFINITY,
                decrease_rate = box ? 0 : reference_decrease(active, row);
         row->empty = row->empty || (!box && length_to_bound(row->reference_value, INFINITY,
-                                                            -decrease_rate) <= tie_length);
+                                                            -decrease_rate) <= length);
         row->reference_value =
             row->empty ? 0 : fmax(0, row->reference_value - length * decrease_rate);
         for (size_t t = row->first; t < row->end; t++) {
@@ -130,7 +112,7 @@ static size_t take_step(struct mc_active *active, const double *row_cap, double 
             if (step == 0) {
                 continue;
             }
-            bool bound = length_to_bound(direction->value, high, step) <= tie_length;
+            bool bound = length_to_bound(direction->value, high, step) <= length;
             direction->value = bound ? (step < 0 ? 0 : high)
                                      : fmin(fmax(0, direction->value + length * step), high);
             direction->fixed = bound;
@@ -144,15 +126,14 @@ static size_t take_step(struct mc_active *active, const double *row_cap, double 
 }
 
 /* Goes along the step to the maximum. At bounds it continues without the directions that met them,
- * while the slope is large enough. Returns the gain; *met: whether it met bounds. */
+ * while the dual rises. Returns the gain; *met: whether it met bounds. */
 static double search(struct mc_active *active, const double *row_cap, bool *met) {
     size_t n = active->n_directions;
-    double slope = array_dot(active->gradient, active->step, n), gain = 0, min = MIN_SLOPE * slope;
+    double slope = array_dot(active->gradient, active->step, n), gain = 0;
     *met = false;
-    for (double limit = 1; slope > min;) {
+    while (slope > 0) {
         double curvature = fmax(0, array_dot(active->step, active->decrease, n));
-        limit = *met ? slope / curvature : 1;
-        double length = max_length(active, row_cap, limit);
+        double length = max_length(active, row_cap, *met ? slope / curvature : 1);
         gain += length * slope - length * length / 2 * curvature;
         if (take_step(active, row_cap, length) == 0) {
             break;
@@ -163,26 +144,24 @@ static double search(struct mc_active *active, const double *row_cap, bool *met)
     return gain;
 }
 
-/* Fixes direction t, and eliminates it from the factor unless that is made anew. */
-static void fix(struct mc_active *active, size_t t, bool anew) {
+/* Fixes direction t, and eliminates it from the factor. */
+static void fix(struct mc_active *active, size_t t) {
     struct direction *direction = &active->direction[t];
     if (!direction->eliminated) {
         direction->fixed = direction->eliminated = true;
         active->gradient[t] = 0;
         active->n_moving--;
-        if (!anew) {
-            factor_remove(&active->factor, t);
-        }
+        factor_remove(&active->factor, t);
     }
 }
 
-/* Fixes the directions of a row that met a bound; updates the factor unless it is made anew. If the
- * row's reference is 0, its first direction that is not fixed becomes the reference. */
-static void update_row(struct mc_active *active, struct free_row *row, bool anew) {
+/* Fixes the directions of a row that met a bound, and updates the factor. If the row's reference is
+ * 0, its first direction that is not fixed becomes the reference. */
+static void update_row(struct mc_active *active, struct free_row *row) {
     size_t first = row->end;
     for (size_t t = row->end; t-- > row->first;) {
         if (active->direction[t].fixed) {
-            fix(active, t, anew);
+            fix(active, t);
         } else {
             first = t;
         }
@@ -197,49 +176,32 @@ static void update_row(struct mc_active *active, struct free_row *row, bool anew
     for (size_t t = first + 1; t < row->end; t++) {
         if (!active->direction[t].fixed) {
             active->gradient[t] -= active->gradient[first];
-            if (!anew) {
-                factor_subtract(&active->factor, t, first);
-                mc_active_set_effect(active, t);
-            }
+            factor_subtract(&active->factor, t, first);
+            mc_active_set_effect(active, t);
         }
     }
-    fix(active, first, anew);
+    fix(active, first);
 }
 
-/* Whether so many directions met bounds that a new factor costs less than updates. */
-static bool needs_new_factor(const struct mc_active *active) {
-    size_t n_leaving = 0;
-    for (size_t t = 0; t < active->n_directions; t++) {
-        n_leaving += active->direction[t].fixed && !active->direction[t].eliminated;
-    }
-    return active->n_moving > SMALL_SET && n_leaving * LEAVING > active->n_moving;
-}
-
-/* Maximises over the free variables, until the maximum is reached (returns true) or a new factor is
- * needed (false). Adds to *gain. */
+/* Maximises over the free variables, until the maximum is reached (returns true) or more than half
+ * of them are fixed, which calls for a new factor (false). Adds to *gain. */
 static bool maximise(struct mc_active *active, const struct mc_active_iteration *iteration,
                      double *gain) {
-    size_t min = active->n_moving > SMALL_SET ? active->n_moving / 2 : 0;
-    double best = 0;
-    for (int full = 0; full < FULL_STEPS;) {
-        bool met;
+    size_t min = active->n_moving / 2;
+    for (bool met = true; met;) {
         find_step(active);
         double slope = array_dot(active->gradient, active->step, active->n_directions);
-        if (!(slope > MIN_RELATIVE_SLOPE * best) || !isfinite(slope) ||
-            monitor_past_deadline(iteration->monitor)) {
+        if (!(slope > 0) || !isfinite(slope) || monitor_past_deadline(iteration->monitor)) {
             return true;
         }
-        best = fmax(best, slope);
         *gain += search(active, iteration->row_cap, &met);
-        full += !met;
-        bool anew = met && needs_new_factor(active);
         for (size_t r = 0; met && r < active->n_rows; r++) {
-            update_row(active, &active->row[r], anew);
+            update_row(active, &active->row[r]);
         }
         if (active->n_moving == 0) {
             return true;
         }
-        if (anew || active->n_moving < min) {
+        if (active->n_moving < min) {
             return false;
         }
     }

@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many variables at a bound may be freed, however few are between theirs. */
-enum { MIN_FREED = 64 };
-
-/* A slack variable of at most this part of the cost, for each class, is 0. */
+/* A slack variable of at most this part of the cost, for each class, is 0. Otherwise 3,000 rows of
+ * letter, cs at C = 1,000, take 11 iterations instead of 6. */
 static const double MAX_ROUNDING = 1e-15;
 
 /* ---- the free variables ---- */
@@ -73,7 +71,8 @@ static int add_row(struct mc_active *active, struct free_row row, struct error *
 }
 
 /* Whether class c duplicates the term of the row's class: with two classes and centred scores,
- * which sum to zero, both terms are the same. */
+ * which sum to zero, both terms are the same. With both, atm on heart_scale (polynomial of degree
+ * 2, C = 1e4, gap 1e-5) takes 28 iterations instead of 3. */
 static bool is_duplicate(const struct mc_shape *shape, size_t y, size_t c) {
     return shape->k == 2 && shape->form->centred && shape->form->own && shape->form->others &&
            c == 1 - y;
@@ -209,7 +208,7 @@ int mc_active_choose(struct mc_active *active, const struct mc_active_iteration 
         }
         *n_inside += found;
     }
-    double few = (1 + MC_ACTIVE_MAX_FREED) * (double)*n_inside + MIN_FREED;
+    double few = (1 + MC_ACTIVE_MAX_FREED) * (double)*n_inside + 1;
     double max = iteration->few ? fmin(few, MC_ACTIVE_MAX) : MC_ACTIVE_MAX;
     return keep_best(active, (size_t)max, err);
 }
