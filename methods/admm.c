@@ -28,14 +28,13 @@ static const double RELAX = 1.6; /* over-relaxation r */
  * Measured for mc on 3,000 rows of letter, llw and ats, C = 1000: 60 iterations to 1e-3; with 1 it
  * takes 70, with .1 it takes 80. With a far smaller rho a free bias diverges. */
 static const double START = 0.3;
-/* rho is changed if it is out of balance by more than UNBALANCED, or by LATER_UNBALANCED once the
- * iterations with its factor have cost as much as the factorisation (n / 6 k iterations for K). It
- * is balanced if the relative primal residual |U - Z| is RATIO times the relative change of Z.
- * Measured for mc: 680 rows of 26 random classes, ww and cs at C = 1e6, and 1,000 rows of letter,
- * llw, atm, ww, cs, take the fewest iterations with ratios from .3 to 1. */
-static const double UNBALANCED = 4, LATER_UNBALANCED = 1.3, RATIO = 0.5;
-static const double MAX_CHANGE = 100; /* largest factor of one change of rho */
-static const double GROWTH = 1.3;     /* of the wait between checks, so that rho settles */
+/* rho is changed if it is out of balance by more than UNBALANCED. It is balanced if the relative
+ * primal residual |U - Z| is RATIO times the relative change of Z. Measured for mc: 680 rows of 26
+ * random classes, ww and cs at C = 1e6, and 1,000 rows of letter, llw, atm, ww, cs, take the fewest
+ * iterations with ratios from .3 to 1. */
+static const double UNBALANCED = 1.3, RATIO = 0.5;
+static const double MAX_CHANGE = 100; /* largest factor of one change; a residual may be 0 */
+static const double GROWTH = 1.3; /* of the wait between checks: some fits of ml cycle without */
 
 /* Squared norms of the residuals and the sequences. */
 struct admm_residuals {
@@ -156,7 +155,6 @@ static int factor(struct admm *admm) {
         if (factor_once(admm) < 0) {
             continue;
         }
-        admm->factored = 0;
         if (admm->problem.free_bias) {
             admm->spread_sum = 0;
             for (size_t i = 0; i < n; i++) {
@@ -257,13 +255,6 @@ static void step_rows(void *argument, size_t task, size_t worker) {
     admm->parts[task] = sum;
 }
 
-/* Whether the iterations since the factorisation have cost less than it did. */
-static bool is_fresh(const struct admm *admm) {
-    size_t served = admm->factored * admm->problem.k;
-    return admm->problem.low ? served * 4 < admm->low.landmarks.width
-                             : served * 6 < admm->problem.n;
-}
-
 /* Changes rho if the residuals are out of balance. */
 static int balance(struct admm *admm) {
     size_t tasks = row_tasks(admm), size = admm->problem.n * admm->problem.k;
@@ -278,9 +269,8 @@ static int balance(struct admm *admm) {
     }
     double primal = sqrt(sum.primal / fmax(sum.u, sum.z)), dual = sqrt(sum.dual / sum.w);
     double change = sqrt(RATIO * primal / dual), before = admm->rho;
-    double tolerance = is_fresh(admm) ? UNBALANCED : LATER_UNBALANCED;
     admm->since = 0;
-    if (!(change > tolerance || change < 1 / tolerance) || !isfinite(change)) {
+    if (!(change > UNBALANCED || change < 1 / UNBALANCED) || !isfinite(change)) {
         return 0;
     }
     admm->wait = (unsigned)(GROWTH * admm->wait);
@@ -299,7 +289,6 @@ int admm_iterate(struct admm *admm) {
     if (++admm->since > admm->wait && balance(admm) < 0) {
         return -1;
     }
-    admm->factored++;
     solve(admm);
     advance(admm);
     threads_run(admm->problem.threads, row_tasks(admm), step_rows, admm);

@@ -57,7 +57,6 @@ struct admm {
     double *Y;                    /* (n, k) Z + W */
     struct admm_residuals *parts; /* (tasks) sums over their rows */
     unsigned since, wait;         /* iterations since rho was last checked, and between checks */
-    size_t factored;              /* iterations since the last factorisation */
 };
 
 /* Whether K's factor or the surrogate (low, NULL: none) and the arrays (n, k)

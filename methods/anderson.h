@@ -2,7 +2,8 @@
  * nonlinear integral equations", Journal of the ACM 12, 1965; of the second type in Walker and Ni,
  * SIAM J. Numer. Anal. 49, 2011): the next point is the combination of the last values of f whose
  * combined residuals f(y) - y have the least norm. A combination that increases the residual is
- * rejected, as in operator splitting (Zhang, O'Donoghue, Boyd, SIAM J. Optim. 30, 2020). Cost per
+ * rejected, as in operator splitting (Zhang, O'Donoghue, Boyd, SIAM J. Optim. 30, 2020). Without
+ * that 3,000 rows of letter (mc, cs, rbf 1/16, C = 1e5) take 14 iterations instead of 8. Cost per
  * iteration: O(size memory + memory^3). */
 #ifndef METHODS_ANDERSON_H
 #define METHODS_ANDERSON_H

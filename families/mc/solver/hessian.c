@@ -2,7 +2,6 @@
  * space. */
 #include "families/mc/solver/hessian.h"
 
-#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
@@ -16,8 +15,7 @@ enum {
     BLOCK_ROWS = 256,
     BLOCK_TERMS = 1 << 16, /* of a block, and PAIR_TERMS more for each pair of classes */
     PAIR_TERMS = 4,
-    MAX_TASKS = 256,
-    FEW_ROWS = 8 /* of a pair, below which the start of a BLAS call costs more than the sum */
+    MAX_TASKS = 256
 };
 
 /* ---- creation ---- */
@@ -58,16 +56,8 @@ static void add_pair(const struct mc_hessian *hessian, const struct mc_hessian_t
             weighted[t * d + f] = term[t].weight * x[f];
         }
     }
-    if (m >= FEW_ROWS) {
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)d, (int)m, 1, weighted,
-                    (int)d, rows, (int)d, 1, block, (int)size);
-        return;
-    }
-    for (size_t t = 0; t < m; t++) {
-        for (size_t f = 0; f < d; f++) {
-            array_add(block + f * size, weighted[t * d + f], rows + t * d, d);
-        }
-    }
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)d, (int)m, 1, weighted,
+                (int)d, rows, (int)d, 1, block, (int)size);
 }
 
 static void pairs_task(void *argument, size_t task, size_t worker) {

@@ -27,7 +27,8 @@ enum {
     TYPICAL_STEPS = 25    /* iterations, for the work */
 };
 
-/* Trials of a larger multiple of the weights for the certificate. */
+/* Trials of a larger multiple of the weights for the certificate. Without them 90 rows with a
+ * quadratic kernel, -B 1, ww, C = 1e6 and one feature of 200 end at a gap of 1e-5, not 1e-6. */
 enum { MAX_RESCALINGS = 3 };
 
 /* Weights are (k, d) here, class by class, the constant feature last. */

@@ -1,14 +1,14 @@
 /* Evaluation of the bounds: included by linear_descent_real.h for float and for double.
  *
- * The dual is that of W = W(alpha). W fluctuates from sweep to sweep. So near the end the primal is
- * the lowest of three points: W, the mean of W over the last sweeps, and the mean of these two. */
+ * The dual is that of W = W(alpha). W fluctuates from sweep to sweep. So the primal is the lower
+ * of two: that of W, and that of the mean of W over the last sweeps. */
 
 /* The context of the tasks. */
 struct NAME(evaluation) {
     const struct NAME(descent) * descent;
     const struct mc_linear *linear;
     double *loss;  /* (tasks, MC_POINTS) */
-    REAL *s;       /* (workers, 2, width) */
+    REAL *s;       /* (workers, width) */
     double *score; /* (workers, k) */
 };
 
@@ -46,7 +46,7 @@ NAME(row_loss)(const struct NAME(evaluation) * evaluation, size_t y, const REAL 
     return mc_loss(shape, y, score);
 }
 
-/* loss[0..MC_POINTS) = the sum of the losses of rows first .. end at each point; s (2, width) and
+/* loss[0..MC_POINTS) = the sum of the losses of rows first .. end at each point; s (width) and
  * score (k) are work. */
 DISPATCH static void NAME(evaluate_rows)(const struct NAME(evaluation) * evaluation, size_t first,
                                          size_t end, REAL *s, double *score, double *loss) {
@@ -60,13 +60,9 @@ DISPATCH static void NAME(evaluate_rows)(const struct NAME(evaluation) * evaluat
         double cap = linear->row_cap[i];
         NAME(row_scores)(&row, linear->bias, descent->W, d, width, s);
         sum[MC_LAST] += cap * NAME(row_loss)(evaluation, y, s, score);
-        if (descent->with_mean) {
-            NAME(row_scores)(&row, linear->bias, descent->mean, d, width, s + width);
-            sum[MC_MEAN] += cap * NAME(row_loss)(evaluation, y, s + width, score);
-            for (size_t c = 0; c < width; c++) {
-                s[c] = (s[c] + s[width + c]) / 2;
-            }
-            sum[MC_MIDWAY] += cap * NAME(row_loss)(evaluation, y, s, score);
+        if (descent->mean) {
+            NAME(row_scores)(&row, linear->bias, descent->mean, d, width, s);
+            sum[MC_MEAN] += cap * NAME(row_loss)(evaluation, y, s, score);
         }
     }
     memcpy(loss, sum, sizeof sum);
@@ -78,26 +74,24 @@ static void NAME(evaluate_task)(void *argument, size_t task, size_t worker) {
     size_t width = evaluation->descent->blocks.width, n = evaluation->linear->n;
     size_t first = task * MC_TASK_ROWS, end = first + MC_TASK_ROWS;
     NAME(evaluate_rows)
-    (evaluation, first, end < n ? end : n, evaluation->s + worker * 2 * width,
+    (evaluation, first, end < n ? end : n, evaluation->s + worker * width,
      evaluation->score + worker * evaluation->linear->shape.k, evaluation->loss + task * MC_POINTS);
 }
 
-/* The inner product of two weights (n_features + 1, width), centred if the form is. */
-static double NAME(product)(const struct mc_linear *linear, size_t width, const REAL *one,
-                            const REAL *other) {
+/* The squared norm of weights (n_features + 1, width), centred if the form is. */
+static double NAME(square_of)(const struct mc_linear *linear, size_t width, const REAL *weights) {
     size_t k = linear->shape.k;
-    double product = 0;
+    double square = 0;
     for (size_t f = 0; f <= linear->n_features; f++) {
-        const REAL *a = one + f * width, *b = other + f * width;
-        double inner = 0, sum[2] = {0};
+        const REAL *w = weights + f * width;
+        double inner = 0, sum = 0;
         for (size_t c = 0; c < k; c++) {
-            inner += (double)a[c] * (double)b[c];
-            sum[0] += (double)a[c];
-            sum[1] += (double)b[c];
+            inner += (double)w[c] * (double)w[c];
+            sum += (double)w[c];
         }
-        product += inner - (linear->shape.form->centred ? sum[0] * sum[1] / (double)k : 0);
+        square += inner - (linear->shape.form->centred ? sum * sum / (double)k : 0);
     }
-    return product;
+    return square;
 }
 
 /* The linear part of the dual, over all processes. */
@@ -121,22 +115,17 @@ static double NAME(sum)(const struct NAME(descent) * descent, const struct mc_li
     return total;
 }
 
-/* The lowest primal of the points, and which has it. */
+/* The lower primal of the points, and which has it. */
 static double NAME(best_primal)(const struct NAME(descent) * descent,
                                 const struct mc_linear *linear, const double *loss,
                                 double squared_norm, enum mc_point *point) {
     size_t width = descent->blocks.width;
     double primal = squared_norm / 2 + loss[MC_LAST];
     *point = MC_LAST;
-    if (descent->with_mean) {
-        double square = NAME(product)(linear, width, descent->mean, descent->mean);
-        double mixed = NAME(product)(linear, width, descent->W, descent->mean);
-        double of_mean = square / 2 + loss[MC_MEAN];
-        double midway = (squared_norm + 2 * mixed + square) / 8 + loss[MC_MIDWAY];
+    if (descent->mean) {
+        double of_mean = NAME(square_of)(linear, width, descent->mean) / 2 + loss[MC_MEAN];
         *point = of_mean < primal ? MC_MEAN : *point;
         primal = of_mean < primal ? of_mean : primal;
-        *point = midway < primal ? MC_MIDWAY : *point;
-        primal = midway < primal ? midway : primal;
     }
     return primal;
 }
@@ -151,13 +140,12 @@ static int NAME(evaluate)(const struct NAME(descent) * descent, const struct mc_
         evaluation = {.descent = descent,
                       .linear = linear,
                       .loss = memory_array(tasks, MC_POINTS * sizeof(double), "losses", err),
-                      .s = memory_array(workers * width, 2 * sizeof(REAL), "scores", err),
+                      .s = memory_array(workers * width, sizeof(REAL), "scores", err),
                       .score = memory_array(workers * k, sizeof(double), "scores", err)};
     int status = -1;
     if (evaluation.loss && evaluation.s && evaluation.score) {
         threads_run(threads, tasks, NAME(evaluate_task), &evaluation);
-        double loss[MC_POINTS] = {0},
-               squared_norm = NAME(product)(linear, width, descent->W, descent->W);
+        double loss[MC_POINTS] = {0}, squared_norm = NAME(square_of)(linear, width, descent->W);
         for (size_t task = 0; task < tasks; task++) {
             for (size_t p = 0; p < MC_POINTS; p++) {
                 loss[p] += evaluation.loss[task * MC_POINTS + p];
@@ -192,8 +180,7 @@ static void NAME(give_weights)(const struct NAME(descent) * descent, struct mc_l
     for (size_t f = 0; linear->has_own_primal && f <= linear->n_features; f++) {
         double sum = 0, *to = linear->weights + f * k;
         for (size_t c = 0; c < k; c++) {
-            double mean = (double)descent->mean[f * width + c];
-            to[c] = point == MC_MEAN ? mean : (mean + (double)descent->W[f * width + c]) / 2;
+            to[c] = (double)descent->mean[f * width + c];
             sum += to[c];
         }
         for (size_t c = 0; linear->shape.form->centred && c < k; c++) {

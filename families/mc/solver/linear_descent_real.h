@@ -10,7 +10,6 @@ struct NAME(descent) {
     struct NAME(blocks) blocks;
     REAL *W;             /* (n_features + 1, width): the last row is the constant feature's */
     REAL *mean;          /* (n_features + 1, width): mean of W over the last sweeps, or NULL */
-    bool with_mean;      /* the mean is evaluated */
     REAL *s, *alpha, *u; /* (width) scores, alpha and change of coefficients of the current row */
     REAL *alphas;        /* (n, width): in place of linear->alpha during the descent; or NULL */
     double *row;         /* (width) work */
@@ -286,13 +285,7 @@ static void NAME(row_scores_few)(const struct stored_row *row, double bias, cons
     for (size_t t = 0; t < row->n; t++) {
         REAL x = (REAL)row->value[t];
         const REAL *w = W + row->column[t] * width;
-        const REAL *later =
-            W +
-            row->column[t + MC_PREFETCH_DISTANCE < row->n ? t + MC_PREFETCH_DISTANCE : row->n - 1] *
-                width;
         for (size_t e = 0; e < n; e++) {
-            /* nearly every entry is in a cache line of its own */
-            __builtin_prefetch(later + classes[e]);
             s[e] += x * w[classes[e]];
         }
     }
@@ -307,7 +300,7 @@ static void NAME(sweep_few)(struct NAME(descent) * descent, struct mc_linear *li
     for (size_t t = 0; t < n; t++) {
         size_t i = order[t], m = linear->alpha.list[i].n;
         struct mc_entry *entry = linear->alpha.list[i].entry;
-        if (m == 0 || m >= linear->shape.k / 4) {
+        if (m == 0) {
             continue;
         }
         for (size_t e = 0; e < m; e++) {
@@ -371,7 +364,6 @@ struct NAME(progress) {
 static int NAME(check_progress)(struct NAME(descent) * descent, struct mc_linear *linear,
                                 struct NAME(progress) * progress, enum mc_point *point,
                                 struct error *err) {
-    descent->with_mean = descent->mean && progress->last <= MEAN_GAP * linear->target;
     int status = NAME(evaluate)(descent, linear, &linear->primal, &linear->dual, point, err);
     double gap = gap_relative(linear->primal, linear->dual);
     uint64_t sweeps = linear->sweeps;
@@ -380,8 +372,7 @@ static int NAME(check_progress)(struct NAME(descent) * descent, struct mc_linear
     } else if (gap < progress->best * (1 - PROGRESS)) {
         progress->best = gap;
         progress->best_at = sweeps;
-    } else if (sweeps - progress->best_at >
-               patience(linear, gap, NAME(PATIENCE), progress->start)) {
+    } else if (sweeps - progress->best_at > PATIENCE + (sweeps - progress->start) / 4) {
         linear->end = STALLED;
     }
     if (linear->end == RUNNING &&

@@ -206,8 +206,7 @@ static int certify(const struct newton *newton, struct mc_fit *fit, struct error
 }
 
 int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, const double *start,
-                    double mu, const struct monitor *monitor, struct mc_fit *fit,
-                    struct error *err) {
+                    const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     size_t k = task->shape.k, d = (size_t)task->problem->data->n_features + 1;
     struct newton newton = {.task = task, .n = task->n, .k = k, .d = d, .size = d * k};
     newton.map = (struct score_map){.n = task->n * k,
@@ -238,7 +237,6 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
     }
     if (status == 0) {
         newton.path.risk = mc_smooth_risk(&newton.smooth);
-        newton.smooth.mu = fmin(fmax(mu, MIN_MU), 1);
         if (start) {
             memcpy(newton.path.w, start, newton.size * sizeof *start);
         }

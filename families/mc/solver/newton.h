@@ -19,10 +19,8 @@ enum { MC_NEWTON_WEIGHTS = 2048 };
 /* The estimated work of a solve (fit/work.h). */
 double mc_newton_work(const struct mc_task *task);
 
-/* Solves from the weights start (n_features + 1, k; NULL: 0) and the smoothing mu: 1, or less if
- * start is near the optimum. The caller calls mc_fit_free. */
+/* Solves from the weights start (n_features + 1, k; NULL: 0). The caller calls mc_fit_free. */
 int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, const double *start,
-                    double mu, const struct monitor *monitor, struct mc_fit *fit,
-                    struct error *err);
+                    const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
 #endif

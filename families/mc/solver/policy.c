@@ -1,7 +1,6 @@
 /* The policy's table and its rows. */
 #include "families/mc/solver/policy.h"
 
-#include "common/base/array.h"
 #include "families/mc/solver/certify.h"
 #include "families/mc/solver/interior_point.h"
 #include "families/mc/solver/kernel_components.h"
@@ -122,30 +121,18 @@ static int run_descent(void *context, const struct monitor *monitor, struct erro
 
 /* ---- Newton's method ---- */
 
-static size_t n_weights(const struct mc_state *state) {
-    return ((size_t)problem_of(state)->data->n_features + 1) * state->solvers->task->shape.k;
-}
-
 static bool newton_applies(const void *context) {
     const struct mc_state *state = context;
-    double size = (double)n_weights(state);
+    const struct mc_task *task = state->solvers->task;
+    double size = ((double)problem_of(state)->data->n_features + 1) * (double)task->shape.k;
     return state->method == MC_NEWTON ||
            (state->method == MC_AUTO && is_linear(state) && size <= MC_NEWTON_WEIGHTS &&
-            size * size <= WEIGHTS_PER_ROW * (double)state->solvers->task->n_all);
+            size * size <= WEIGHTS_PER_ROW * (double)task->n_all);
 }
 
 static int newton(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
                   struct mc_fit *fit, struct error *err) {
-    const struct mc_fit *start = state->fit;
-    double mu = 1;
-    if (start->weights) {
-        /* ten times the smoothing whose gap is about the current one: with that smoothing itself,
-         * the start is too far from the path */
-        double squared_norm = array_dot(start->weights, start->weights, n_weights(state));
-        double dual = start->certificate.dual;
-        mu = 20 * (start->certificate.primal - dual) / (dual + squared_norm / 2);
-    }
-    return mc_newton_solve(state->solvers->task, &goal, start->weights, mu, monitor, fit, err);
+    return mc_newton_solve(state->solvers->task, &goal, state->fit->weights, monitor, fit, err);
 }
 
 static int run_newton(void *state, const struct monitor *monitor, struct error *err) {

@@ -208,29 +208,23 @@ static inline void NAME(total_root)(const struct NAME(blocks) * blocks, REAL v_o
 }
 
 /* Returns theta, and sets *eta, of the new alpha: the others v - theta and own v_own - *eta,
- * clipped to [0, cap]; for a maximum their sum is at most cap. shift: kappa (others_old - own_old)
- * of the alpha before the step, which v and v_own include; others_old: its sum over the others. */
+ * clipped to [0, cap]; for a maximum their sum is at most cap. shift: kappa (others - own) of the
+ * alpha before the step, which v and v_own include. */
 static inline __attribute__((always_inline)) REAL
-NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL shift,
-                 REAL others_old, REAL *eta) {
+NAME(find_theta)(const struct NAME(blocks) * blocks, REAL v_own, REAL cap, REAL shift, REAL *eta) {
     const REAL *v = blocks->v;
     size_t width = blocks->width;
     REAL kappa = blocks->kappa, middle, theta = 0;
     REAL full = kappa * cap; /* theta at which the sum is cap: above it the constraint binds */
-    bool bound = blocks->simplex && !blocks->own;
     *eta = 0;
-    /* if the constraint did not bind before, it seldom does now: try without it first */
-    if (!bound || (kappa != 0 && others_old < (REAL)0.99 * cap) ||
-        NAME(clipped)(v, width, full, NAME(HUGE), &middle) <= cap) {
-        theta = kappa != 0 ? NAME(box_root)(blocks, v_own, cap, shift) : 0;
-        *eta = -theta;
-        bound = bound && kappa * (theta - full) > 0;
+    if (blocks->simplex && !blocks->own &&
+        NAME(clipped)(v, width, full, NAME(HUGE), &middle) > cap) {
+        return NAME(simplex_root)(blocks, cap, full);
     }
-    if (bound) {
-        theta = NAME(simplex_root)(blocks, cap, full);
-    } else if (blocks->simplex && blocks->own &&
-               NAME(clipped)(v, width, theta, cap, &middle) + NAME(clip_one)(v_own - *eta, cap) >
-                   cap) {
+    theta = kappa != 0 ? NAME(box_root)(blocks, v_own, cap, shift) : 0;
+    *eta = -theta;
+    if (blocks->simplex && blocks->own &&
+        NAME(clipped)(v, width, theta, cap, &middle) + NAME(clip_one)(v_own - *eta, cap) > cap) {
         NAME(total_root)(blocks, v_own, cap, &theta, eta);
     }
     return theta;
@@ -321,8 +315,7 @@ static inline __attribute__((always_inline)) REAL NAME(step)(const struct NAME(b
     struct NAME(row) row = {.scale = NAME(reciprocal)(q, cap, blocks->simplex)};
     REAL kappa = blocks->kappa, margin = blocks->margin, eta, s_own = s[y];
     NAME(prepare)(blocks, y, s, alpha, &row);
-    REAL theta =
-        NAME(find_theta)(blocks, row.v_own, cap, kappa * (row.others - row.own), row.others, &eta);
+    REAL theta = NAME(find_theta)(blocks, row.v_own, cap, kappa * (row.others - row.own), &eta);
     /* the change of the others, and its product with the scores */
     const NAME(vector) zero = {0}, caps = cap + zero;
     NAME(vector) change_sums = zero, linear = zero, square = zero;
