@@ -15,9 +15,8 @@
 #include <string.h>
 
 enum {
-    MAX_IDLE = 30,    /* iterations without weight after which a plane is removed */
-    MAX_STALLED = 40, /* iterations without progress of the gap: rounding stops it */
-    MAX_UNSOLVED = 10 /* successive iterations whose master problem was not solved */
+    MAX_IDLE = 30,   /* iterations without weight after which a plane is removed */
+    MAX_STALLED = 40 /* iterations without progress of the gap: rounding stops it */
 };
 
 /* The point between the best iterate (0) and the master's (1) at which the next plane is computed:
@@ -190,7 +189,7 @@ void cutting_planes_free(struct cutting_planes *planes) {
 
 /* Solves the master problem for mu; computes its weights and scores, and *dual = D. */
 static int solve_master(struct cutting_planes *planes, double cost, double tolerance, double *dual,
-                        bool *solved, struct error *err) {
+                        struct error *err) {
     size_t p = planes->n_planes;
     for (size_t t = 0; t < p; t++) {
         planes->linear[t] = cost * planes->plane[t].offset;
@@ -200,7 +199,7 @@ static int solve_master(struct cutting_planes *planes, double cost, double toler
         }
     }
     if (simplex_maximise(p, planes->scaled, planes->capacity, planes->linear, tolerance, planes->mu,
-                         solved, err) < 0) {
+                         err) < 0) {
         return -1;
     }
     const struct score_map *map = planes->map;
@@ -308,14 +307,13 @@ int cutting_planes_solve(struct cutting_planes *planes, double cost, double epsi
                          const struct monitor *monitor, struct fit *fit, struct error *err) {
     *fit = (struct fit){0};
     double best_gap = INFINITY;
-    int stalled = 0, unsolved = 0;
+    int stalled = 0;
     double primal = 0.5 * planes->best_squared_norm + cost * planes->best_risk, dual = 0;
     for (;;) {
         planes->iteration++;
         fit->iterations++;
         double tolerance = INNER * fmin(epsilon, 1) * primal;
-        bool solved;
-        if (solve_master(planes, cost, tolerance, &dual, &solved, err) < 0) {
+        if (solve_master(planes, cost, tolerance, &dual, err) < 0) {
             return -1;
         }
         primal = 0.5 * planes->best_squared_norm + cost * planes->best_risk;
@@ -332,8 +330,7 @@ int cutting_planes_solve(struct cutting_planes *planes, double cost, double epsi
         }
         stalled = primal - dual < best_gap * (1 - 1e-6) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, primal - dual);
-        unsolved = solved ? 0 : unsolved + 1;
-        if (stalled >= MAX_STALLED || unsolved >= MAX_UNSOLVED) {
+        if (stalled >= MAX_STALLED) {
             fit->reason = STOP_ROUNDING;
             break;
         }

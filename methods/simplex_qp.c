@@ -128,8 +128,8 @@ static double value_of(const struct search *search) {
                   array_dot(search->gradient, search->mu, search->p));
 }
 
-/* Returns whether the gradients of the free entries are equal and no other is larger. */
-static bool run(struct search *search, double tolerance) {
+/* Ends when the gradients of the free entries are equal and no other is larger. */
+static void run(struct search *search, double tolerance) {
     size_t p = search->p, stalled = 0;
     for (size_t t = 0; t < p; t++) {
         search->is_free[t] = search->mu[t] > 0;
@@ -142,7 +142,7 @@ static bool run(struct search *search, double tolerance) {
     for (size_t k = 0; k < max_steps && stalled < MAX_STALLED; k++) {
         list_free(search);
         if (newton_step(search) < 0) {
-            return false;
+            return;
         }
         bool full = advance(search);
         compute_gradient(search);
@@ -162,19 +162,17 @@ static bool run(struct search *search, double tolerance) {
                 imbalance = fmax(imbalance, mean - search->gradient[t]);
             }
         }
-        if (search->gradient[best] - mean <= tolerance && imbalance <= tolerance) {
-            return true;
-        }
-        if (search->is_free[best] && imbalance <= tolerance) {
-            return false; /* rounding: the step no longer equalises the gradients */
+        bool balanced = imbalance <= tolerance;
+        /* a free entry with the largest gradient: rounding, the step does not equalise gradients */
+        if (balanced && (search->gradient[best] - mean <= tolerance || search->is_free[best])) {
+            return;
         }
         search->is_free[best] = true;
     }
-    return false;
 }
 
 int simplex_maximise(size_t p, const double *G, size_t stride, const double *linear,
-                     double tolerance, double *mu, bool *settled, struct error *err) {
+                     double tolerance, double *mu, struct error *err) {
     struct search search = {.p = p, .stride = stride, .G = G, .linear = linear, .mu = mu};
     double *block = ARRAYS_CREATE("planes", err, ARRAYS(p, double, &search.gradient, &search.step),
                                   ARRAYS(p * p, double, &search.reduced));
@@ -182,7 +180,7 @@ int simplex_maximise(size_t p, const double *G, size_t stride, const double *lin
     search.free = memory_array(p, sizeof *search.free, "planes", err);
     int status = -1;
     if (block && search.is_free && search.free) {
-        *settled = run(&search, tolerance);
+        run(&search, tolerance);
         status = 0;
     }
     free(block);

@@ -390,8 +390,7 @@ static int rescale(const struct top_certifier *certifier, struct loss *loss,
     }
     double squared_norm = array_dot(weights, map->primal ? weights : loss->s, d);
     double primal, factor = 1;
-    double best = top_risk_multiple(loss->risk, loss->cost, squared_norm, loss->s,
-                                    TOP_MULTIPLE_EXACT, work, &primal);
+    double best = top_risk_multiple(loss->risk, loss->cost, squared_norm, loss->s, work, &primal);
     const double slack = loss->slack, max_slack = loss->max_slack;
     /* rounding to double is usually about a hundredth of its bound */
     const double extra[] = {0,

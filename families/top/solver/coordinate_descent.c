@@ -20,14 +20,12 @@
 enum {
     RANDOM_STREAM = 11, /* separates this stream of random numbers from others with the same seed */
     WORK_BETWEEN_CHECKS = 1 << 24, /* multiply-adds between two checks of the deadline */
-    ROWS_AHEAD = 2, /* rows whose values are prefetched, at most VALUES_AHEAD of each */
-    VALUES_AHEAD = 256,
-    DUALS_AHEAD = 8, /* rows whose variable and row start are prefetched */
+    ROWS_AHEAD = 2,                /* rows that are prefetched */
 };
 
-/* Range of the projected gradient (values are about 1) below which shrunk rows are unshrunk: at
- * first, and its factor for each further time. */
-static const double FIRST_VIOLATION = 0.1, NEXT_VIOLATION = 0.1;
+/* Range of the projected gradient (values are about 1) below which shrunk rows are unshrunk; its
+ * powers for further times. Without shrinking 20 newsgroups at C = 100 takes 1.9 times as long. */
+static const double VIOLATION = 0.1;
 
 /* The data of a row beside its feature values, kept together because rows come in random order. */
 struct variable {
@@ -40,15 +38,14 @@ struct variable {
 };
 
 /* Over-relaxation: the step is this multiple of the way to the best alpha of the row alone; below 2
- * the dual still increases. It is 1 in the first sweep from w = 0, whose first steps are already
- * too long. */
+ * the dual still increases. Without it 329 instead of 283 sweeps on 20 newsgroups at C = 100. It is
+ * 1 in the first sweep from w = 0, whose first steps are already too long: without this 139 instead
+ * of 95 sweeps at C = 1, to a gap of 1e-5. */
 static const double OVER_RELAXATION = 1.2;
 
 /* The bounds are evaluated when the forecast of the gap (struct top_descent, row_gaps) reaches the
- * target, and in any case after so many sweeps, or after this part of the sweeps so far.
- * FIRST_RATIO: forecast of the first sweep's decrease. */
-enum { MIN_SWEEPS_UNEVALUATED = 10, PART_UNEVALUATED = 16 };
-static const double FIRST_RATIO = 0.25;
+ * target, and in any case after so many sweeps. */
+enum { MAX_UNEVALUATED = 10 };
 
 struct top_descent {
     const struct problem *problem;
@@ -122,18 +119,11 @@ static double curvature_of(const struct variable *variable, bool square) {
 /* Prefetches the next rows: their order is random, so the hardware cannot predict it. */
 static inline void fetch_ahead(const struct top_descent *descent, size_t t, size_t end) {
     enum { LINE = 64 / sizeof(float) };
-    const struct data *data = descent->problem->data;
-    if (t + DUALS_AHEAD < end) {
-        size_t i = descent->order[t + DUALS_AHEAD];
-        __builtin_prefetch(descent->variable + i, 1);
-        if (data->row_start) {
-            __builtin_prefetch(data->row_start + i);
-        }
-    }
     if (t + ROWS_AHEAD < end) {
-        const struct stored_row row = data_stored(data, descent->order[t + ROWS_AHEAD]);
-        size_t n = row.n < VALUES_AHEAD ? row.n : VALUES_AHEAD;
-        for (size_t k = 0; k < n; k += LINE) {
+        size_t i = descent->order[t + ROWS_AHEAD];
+        const struct stored_row row = data_stored(descent->problem->data, i);
+        __builtin_prefetch(descent->variable + i, 1);
+        for (size_t k = 0; k < row.n; k += LINE) {
             __builtin_prefetch(row.value + k);
             if (row.column) {
                 __builtin_prefetch(row.column + k);
@@ -356,7 +346,7 @@ static int find_bounds(struct top_descent *descent, double epsilon, struct fit *
                   descent->cost * top_risk_value(descent->risk, descent->s, descent->work);
     if (!gap_reached(fit->primal, fit->dual, epsilon)) {
         *multiple = top_risk_multiple(descent->risk, descent->cost, squared_norm, descent->s,
-                                      TOP_MULTIPLE_ROUGH, descent->work, &fit->primal);
+                                      descent->work, &fit->primal);
     }
     return 0;
 }
@@ -376,7 +366,7 @@ static void update_forecast(struct forecast *forecast, const struct top_descent 
     double *last = forecast->row_gaps, dual = find_dual(descent, squared_norm);
     double ratio = last[1] > 0   ? sqrt(row_gaps / last[1])
                    : last[0] > 0 ? sqrt(row_gaps / last[0])
-                                 : FIRST_RATIO;
+                                 : 1;
     last[1] = last[0];
     last[0] = row_gaps;
     forecast->expected =
@@ -387,17 +377,17 @@ static void update_forecast(struct forecast *forecast, const struct top_descent 
 /* After an evaluation that did not reach the target gap. */
 static void after_evaluation(struct forecast *forecast, double gap, uint64_t iterations,
                              const struct monitor *monitor) {
-    uint64_t part = iterations / PART_UNEVALUATED, limit = monitor ? monitor->max_iterations : 0;
+    uint64_t limit = monitor ? monitor->max_iterations : 0;
     forecast->expected = gap;
     forecast->evaluated = iterations > 0;
-    forecast->next = iterations + (part > MIN_SWEEPS_UNEVALUATED ? part : MIN_SWEEPS_UNEVALUATED);
+    forecast->next = iterations + MAX_UNEVALUATED;
     forecast->next = limit > iterations && limit < forecast->next ? limit : forecast->next;
 }
 
 static int run(struct top_descent *descent, double epsilon, const struct monitor *monitor,
                struct fit *fit, double *multiple, struct error *err) {
     struct forecast forecast = {.expected = INFINITY};
-    double violation = FIRST_VIOLATION;
+    double violation = VIOLATION;
     bool ended = false;
     for (;;) {
         if (fit->iterations >= forecast.next || ended || forecast.expected <= epsilon) {
@@ -427,7 +417,7 @@ static int run(struct top_descent *descent, double epsilon, const struct monitor
         }
         if (!(descent->max_slope - descent->min_slope > violation)) {
             ended = descent->visited_all && descent->max_change == 0;
-            violation *= NEXT_VIOLATION;
+            violation *= VIOLATION;
             unshrink(descent);
         }
     }

@@ -85,21 +85,17 @@ static bool has_room(const struct top_risk *risk, const struct sums *sums, size_
            (beta + more) * (1 + DBL_EPSILON) < cap_of(risk, sums, j);
 }
 
-/* Adds the difference of the sums to the smallest entries of beta that can take it: the smaller an
+/* Adds the difference of the sums to the smallest entry of beta that can take it: the smaller an
  * entry, the finer its unit in the last place. */
 static void balance_sums(const struct top_risk *risk, const double *alpha, double *beta) {
-    enum { MAX_TRIES = 3 };
-    for (int k = 0; k < MAX_TRIES; k++) {
-        struct sums sums = sum_both(risk, alpha, beta);
-        size_t best = risk->n;
-        for (size_t j = 0; j < risk->n; j++) {
-            bool fits = beta[j] > 2 * fabs(sums.difference) &&
-                        has_room(risk, &sums, j, beta[j], sums.difference);
-            best = fits && (best == risk->n || beta[j] < beta[best]) ? j : best;
-        }
-        if (best == risk->n || sums.difference == 0) {
-            return;
-        }
+    struct sums sums = sum_both(risk, alpha, beta);
+    size_t best = risk->n;
+    for (size_t j = 0; j < risk->n; j++) {
+        bool fits = beta[j] > 2 * fabs(sums.difference) &&
+                    has_room(risk, &sums, j, beta[j], sums.difference);
+        best = fits && (best == risk->n || beta[j] < beta[best]) ? j : best;
+    }
+    if (best < risk->n) {
         beta[best] += sums.difference;
     }
 }

@@ -8,6 +8,7 @@
 #include "common/base/memory.h"
 #include "families/top/solver/feasible_dual.h"
 #include "families/top/solver/interior_point_private.h"
+#include "fit/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,16 +22,8 @@ enum {
 
 /* A step goes this part of the way to the boundary. */
 static const double BOUNDARY_FRACTION = 0.995;
-/* Less of the corrector is taken if the step is then longer by this factor; shorter steps than
- * MIN_LENGTH count as none. */
-static const double MIN_GROWTH = 1.2, MIN_LENGTH = 1e-13;
-/* Progress since the last progress: a gap below this part of the gap then, a dual larger by this
- * factor, or products reduced by this factor while they are still more than MIN_PRODUCTS of the
- * gap. */
-static const double BETTER_GAP = 0.9, BETTER_DUAL = 1.5, BETTER_PRODUCTS = 0.5;
-static const double MIN_PRODUCTS = 1e-3;
-/* The first complementarity products relative to alpha: margins are about 1. */
-static const double FIRST_PRODUCTS = 1e-3;
+/* Less of the corrector is taken if the step is then longer by this factor. */
+static const double MIN_GROWTH = 1.2;
 /* An entry may be set to 0 if it is below this part of the mean entry times its multiplier; the
  * factor for each further try. */
 static const double TRIM = 0.1, TRIM_LESS = 0.01;
@@ -85,13 +78,12 @@ static int start(struct top_interior_run *run, struct error *err) {
     const struct top_risk *risk = in->risk;
     double part = risk->square ? 1 + fmax(0, top_risk_threshold_at_zero(risk)) : 0.5;
     double sum = part * in->cost * risk->total_cost;
-    double products = 0, alphas = 0;
+    double products = 0;
     for (size_t k = 0; k < in->n; k++) {
         size_t i = in->row[k];
         at->x[k] = k < in->n_alpha          ? part * in->cost * risk->cost[i]
                    : risk->kind == TOP_NONE ? part * in->cost * risk->mass[i]
                                             : sum * (risk->mass[i] / risk->total_mass);
-        alphas += k < in->n_alpha ? at->x[k] : 0;
     }
     if (top_interior_set_function(in, err) < 0 || top_interior_scores(in, err) < 0) {
         return -1;
@@ -109,9 +101,7 @@ static int start(struct top_interior_run *run, struct error *err) {
         at->u[k] = in->capped[k] ? in->fixed[k] + in->moving[k] * at->level - x : 1;
         products += fabs(g) * x;
     }
-    double sums[] = {products, alphas};
-    cluster_sum(in->cluster, sums, 2);
-    double product = fmax(sums[0] / in->total, FIRST_PRODUCTS * sums[1] / in->total_alpha);
+    double product = cluster_total(in->cluster, products) / in->total;
     for (size_t k = 0; k < in->n; k++) {
         first_multipliers(in, k, in->slope[k], product);
         at->lambda -= risk->kind == TOP_MEAN && in->capped[k] ? in->moving[k] * at->y[k] : 0;
@@ -159,7 +149,7 @@ static struct bounds bounds_of(struct top_interior_run *run) {
     bounds.dual = top_risk_dual(&run->risk, in->cost, run->alpha, run->beta) - 0.5 * run->square;
     bounds.multiple =
         top_risk_multiple(&run->risk, in->cost, squared_norm, in->width > 0 ? in->s : run->scores,
-                          TOP_MULTIPLE_EXACT, run->work, &bounds.primal);
+                          run->work, &bounds.primal);
     return bounds;
 }
 
@@ -224,7 +214,7 @@ static int trim(struct top_interior_run *run, int tries, bool *trimmed, struct e
 /* ---- the run ---- */
 
 /* Takes a step with Mehrotra's centring parameter and the part of the corrector with which it is
- * longest. Returns false if it is too short, or leads out of the interior by rounding. */
+ * longest. Returns false if it is 0, or leads out of the interior by rounding. */
 static bool step(struct top_interior *in) {
     double length = fmin(1, top_interior_longest(in, 0, 0)),
            products = top_interior_mean_product(in, 0);
@@ -239,7 +229,7 @@ static bool step(struct top_interior *in) {
         }
     }
     best = BOUNDARY_FRACTION * best > 1 ? 1 : BOUNDARY_FRACTION * best;
-    return best > MIN_LENGTH && top_interior_move(in, best, target, weight);
+    return best > 0 && top_interior_move(in, best, target, weight);
 }
 
 /* Computes a step and takes it. *moved is false if rounding permits none. */
@@ -263,7 +253,7 @@ static int take_step(struct top_interior *in, bool *moved, struct error *err) {
 static int improve(struct top_interior_run *run, const struct monitor *monitor, struct fit *fit,
                    struct error *err) {
     struct top_interior *in = &run->in;
-    double gap = INFINITY, dual = 0, products = INFINITY; /* at the last progress */
+    double gap = INFINITY, products = INFINITY; /* at the last progress */
     int stalled = 0, trims_left = TRIM_STEPS;
     uint64_t last_iteration = fit->iterations + MAX_STEPS;
     bool moved = true;
@@ -288,13 +278,10 @@ static int improve(struct top_interior_run *run, const struct monitor *monitor, 
             fit->reason = fit->converged ? STOP_REACHED : reason;
             return 0;
         }
-        bool better =
-            difference < BETTER_GAP * gap || run->dual > BETTER_DUAL * dual ||
-            (mean < BETTER_PRODUCTS * products && mean * in->total > MIN_PRODUCTS * difference);
+        bool better = difference < STOP_PROGRESS * gap || mean < STOP_PROGRESS * products;
         stalled++;
         if (better) {
             gap = difference;
-            dual = run->dual;
             products = mean;
             stalled = 0;
         }

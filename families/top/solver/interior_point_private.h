@@ -42,7 +42,7 @@ struct top_interior {
     struct top_system *system;
     double cost;
     size_t m, n, n_alpha;
-    double total, total_alpha;  /* n and n_alpha over all processes */
+    double total;               /* n over all processes */
     size_t width;               /* of f: number of features, or 0 if f is represented by b alone */
     size_t *row;                /* (n) row of each variable */
     size_t *alpha_of, *beta_of; /* (m) variable of each row, or SIZE_MAX */

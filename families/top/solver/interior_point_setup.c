@@ -220,7 +220,6 @@ int top_interior_make(struct top_interior_run *run, const struct problem *proble
         in->n += (risk->cost[i] > 0) + (size_t)(risk->mass[i] > 0);
     }
     in->total = cluster_total(in->cluster, (double)in->n);
-    in->total_alpha = cluster_total(in->cluster, (double)in->n_alpha);
     in->balanced = in->levelled = risk->kind != TOP_NONE;
     in->n_borders = risk->kind == TOP_MEAN ? 3 : risk->kind == TOP_QUANTILE ? 2 : 0;
     if (make_arrays(run, err) < 0) {

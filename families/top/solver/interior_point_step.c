@@ -105,7 +105,7 @@ static void fill_diagonal(struct top_interior *in, double ridge) {
         } else {
             E = in->curvature[a != SIZE_MAX ? a : b];
         }
-        in->E[i] = E + ridge * diagonal[i] + (ridge > RIDGE ? ridge * E : 0) + 1e-300;
+        in->E[i] = E + ridge * diagonal[i] + 1e-300;
     }
 }
 

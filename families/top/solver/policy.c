@@ -304,13 +304,12 @@ static double descent_work(const void *state) {
                        2 * solve->algorithms->values);
 }
 
-/* Two products with the data or K, and the master problem's work for a plane. */
+/* Two products with the data or K. */
 static double planes_work(const void *state) {
-    enum { MASTER_WORK = 10000 };
     const struct solve *solve = state;
     const struct top_algorithms *algorithms = solve->algorithms;
     double n = (double)algorithms->risk.n_all;
-    return work_scalar(MASTER_WORK + (algorithms->map->primal ? 2 * algorithms->values : n * n));
+    return work_scalar(algorithms->map->primal ? 2 * algorithms->values : n * n);
 }
 
 static double smo_work(const void *state) {

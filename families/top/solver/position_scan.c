@@ -315,7 +315,7 @@ INLINE void take_joint(const struct top_state *state, const float *row, const st
     allowed &= (entries.bound > zero) & (*position != (int64_t)joint->position);
     /* without its bounds it gains no less */
     vector free_gain = first_rate * joint->slope + rate * slope;
-    allowed &= free_gain * joint->margin > best->value * determinant;
+    allowed &= free_gain > best->value * determinant;
     int64_t any = 0;
     for (size_t l = 0; l < LANES; l++) {
         any |= allowed[l];

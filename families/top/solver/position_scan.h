@@ -49,9 +49,10 @@ struct single {
 struct single top_find_single(const struct top_state *state);
 
 /* The first entry of a step of two: its slope and curvature, how far it can increase and decrease;
- * and the gain to exceed. Gains are first compared without bounds, up to the factor `margin`. */
+ * and the gain to exceed. Gains are first compared without bounds, by products instead of
+ * quotients. */
 struct joint {
-    double slope, own, up, down, gain, margin;
+    double slope, own, up, down, gain;
     ptrdiff_t position;
     bool beta;
 };

@@ -319,17 +319,16 @@ struct risk top_risk_functions(struct top_risk *risk) {
 }
 
 double top_risk_multiple(struct top_risk *risk, double C, double squared_norm, const double *s,
-                         enum top_multiple how, double *work, double *primal) {
-    enum { MAX_FACTOR = 1000000 };
-    int max_evaluations = how == TOP_MULTIPLE_EXACT ? 90 : 24;
-    double tolerance = how == TOP_MULTIPLE_EXACT ? 1e-16 : 1e-4;
+                         double *work, double *primal) {
+    enum { MAX_FACTOR = 1000000, MAX_EVALUATIONS = 90 };
+    const double tolerance = 1e-4; /* digits beyond these cost more than they gain */
     double *scaled = work, *g = work + risk->n;
     double low = 0, high = INFINITY, low_slope = 0, high_slope = 0, x = 1, best = 1;
     double factor = 1.25;   /* to bracket the minimum; squared each time */
     double last = INFINITY; /* previous length of the bracket */
     double root = 1, root_value = INFINITY;
     *primal = INFINITY;
-    for (int evaluation = 0; evaluation < max_evaluations; evaluation++) {
+    for (int evaluation = 0; evaluation < MAX_EVALUATIONS; evaluation++) {
         for (size_t i = 0; i < risk->n; i++) {
             scaled[i] = x * s[i];
         }

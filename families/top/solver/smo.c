@@ -24,10 +24,6 @@
  * MIN_CHECK_STEPS. */
 enum { POSITIONS_PER_CHECK_STEP = 16, MIN_CHECK_STEPS = 64 };
 
-/* Evaluations between two shrinkings; full evaluations are not counted, and are always followed by
- * one. */
-enum { SHRINK_CHECKS = 4 };
-
 /* If many positions are in use, but few have an entry above 0, then of the others only those with
  * the steepest alphas and the steepest betas stay in use: MIN_STEEPEST + positions above 0 /
  * NONZERO_PER_STEEPEST of each. A full evaluation follows after positions in use /
@@ -40,15 +36,14 @@ enum { NEAR_NONZERO_PER_STEEPEST = 8 };
  * too long in spite of it is left unfinished, with END_PART of its predicted time left. */
 static const double TIME_MARGIN = 1.5, END_PART = 0.05;
 
-/* Evaluations in a row with little progress, after which a full one follows. Full ones in a row
- * without progress, after which the run ends with STOP_FLOAT_KERNEL: whatever type the Gram matrix
- * has, steps use rows of K in float (common/kernel/row_cache.h). */
-enum { SLOW_CHECKS = 8, MAX_STALLED = 5 };
+/* Evaluations in a row without progress, after which a full one follows; and full ones, after which
+ * the run ends with STOP_FLOAT_KERNEL: whatever type the Gram matrix has, steps use rows of K in
+ * float (common/kernel/row_cache.h). */
+enum { MAX_STALLED = 5 };
 
-/* Little progress: the dual increases by less than SLOW_DUAL of the gap from one evaluation to the
- * next. No progress: by less than STALLED_DUAL of it from one full evaluation to the next, and the
- * gap is at least STALLED_GAP of the smallest so far. */
-static const double SLOW_DUAL = 0.01, STALLED_DUAL = 1e-9, STALLED_GAP = 0.99;
+/* No progress: the dual increases by at most STALLED_DUAL of the gap from one evaluation to the
+ * next and, of full ones, the gap is at least STALLED_GAP of the smallest so far. */
+static const double STALLED_DUAL = 1e-9, STALLED_GAP = 0.99;
 
 /* The dual has diverged if it is below the best so far by more than this part of the smallest gap,
  * or above a primal by as much: rows of K, which are float, misdirected the steps, or K is not
@@ -157,8 +152,8 @@ static double primal(struct top_smo *smo, double squared_norm, double dual, doub
     smo->scaling = 1;
     value = 0.5 * squared_norm + smo->cost * top_risk_value(smo->risk, smo->row_s, smo->row_g);
     if (!gap_reached(value, dual, epsilon) && value - dual < RESCALING_GAP * value) {
-        smo->scaling = top_risk_multiple(smo->risk, smo->cost, squared_norm, smo->row_s,
-                                         TOP_MULTIPLE_ROUGH, smo->scores, &value);
+        smo->scaling =
+            top_risk_multiple(smo->risk, smo->cost, squared_norm, smo->row_s, smo->scores, &value);
     }
     return value;
 }
@@ -293,7 +288,7 @@ struct progress {
     double min_primal; /* the smallest primal, an upper bound of the dual */
     bool is_exact;     /* s of the stored point is exact */
     int evaluations;   /* full ones since the start */
-    int stalled, slow; /* full evaluations without progress; evaluations in between with little */
+    int stalled, idle; /* full evaluations without progress; evaluations in between without */
 };
 
 static bool finite(const struct fit *fit) {
@@ -313,7 +308,7 @@ static void record_progress(struct top_smo *smo, const struct fit *fit, struct p
     bool better = fit->dual - progress->last_dual > STALLED_DUAL * gap ||
                   gap < STALLED_GAP * progress->min_gap;
     progress->stalled = better ? 0 : progress->stalled + 1;
-    progress->slow = 0;
+    progress->idle = 0;
     progress->last_dual = fit->dual;
     progress->min_gap = fmin(progress->min_gap, gap);
     progress->min_primal = fmin(progress->min_primal, fit->primal);
@@ -412,15 +407,14 @@ static int judge(struct top_smo *smo, double epsilon, bool reached, bool moved,
 
 /* Takes steps until the gap, computed from the data, reaches epsilon, a limit is reached or
  * progress ends. Between full evaluations the gap is computed from running sums. A full one
- * follows if these reach the gap, find no step, make little progress, or are impossible: shrunk
- * rows or rounding may be the cause. */
+ * follows if these reach the gap, find no step, make no progress, or are impossible: shrunk rows or
+ * rounding may be the cause. */
 static int run(struct top_smo *smo, const struct top_smo_settings *settings,
                const struct monitor *monitor, struct fit *fit, struct error *err) {
     struct progress progress = {
         .max_dual = -INFINITY, .last_dual = -INFINITY, .min_gap = INFINITY, .min_primal = INFINITY};
     double last_dual = 0, epsilon = settings->epsilon;
     bool moved = true;
-    int checks = 0;
     smo->next_full_check = UINT64_MAX;
     for (;;) {
         top_smo_bounds(smo, epsilon, fit);
@@ -437,8 +431,8 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
                 continue;
             }
         } else {
-            bool slow = fit->dual - last_dual < SLOW_DUAL * (fit->primal - fit->dual);
-            progress.slow = slow ? progress.slow + 1 : 0;
+            bool better = fit->dual - last_dual > STALLED_DUAL * (fit->primal - fit->dual);
+            progress.idle = better ? 0 : progress.idle + 1;
         }
         last_dual = fit->dual;
         /* the monitor does not get suspicious bounds; STOP_REACHED, as from a monitor: continue */
@@ -453,7 +447,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         if (reason) {
             return end(smo, reason, epsilon, &progress, monitor, fit, err);
         }
-        bool recompute = reached || suspicious || !moved || progress.slow >= SLOW_CHECKS ||
+        bool recompute = reached || suspicious || !moved || progress.idle >= MAX_STALLED ||
                          fit->iterations >= smo->next_full_check;
         if (!smo->is_fresh && recompute) {
             smo->next_full_check = UINT64_MAX;
@@ -464,8 +458,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
             moved = true;
             continue;
         }
-        if (settings->shrink && (smo->is_fresh || ++checks % SHRINK_CHECKS == 0) &&
-            shrink(smo, fit->iterations, err) < 0) {
+        if (settings->shrink && shrink(smo, fit->iterations, err) < 0) {
             return -1;
         }
         if (take_steps(smo, &moved, fit, err) < 0) {

@@ -67,8 +67,8 @@ int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, stru
 bool top_smo_may_be_rough(const struct top_smo *smo);
 
 /* Sets the starting point: the direction from the centroid of J to that of the positives, the dual
- * point of its scores at their best multiple, and the best multiple of that. If the best multiple
- * takes all positives above the threshold this point is 0, so a smaller multiple is used. */
+ * point of its scores at their best multiple, and the best multiple of that; or, if that is 0, a
+ * multiple of the dual point of scores 0. */
 int top_smo_start(struct top_smo *smo, double cost, struct error *err);
 
 /* Sets the last solution, scaled to another cost. */

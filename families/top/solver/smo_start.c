@@ -117,15 +117,15 @@ static void scale_point(struct top_smo *smo) {
     top_state_sums(state);
 }
 
-/* Sets the dual point of the scores x row_s: the cutting plane of the risk there. *offset is the
- * part of its dual value without the square. */
-static void set_point_at_scores(struct top_smo *smo, double cost, double x, double *offset) {
+/* Sets the dual point of the scores x row_s: the cutting plane of the risk there. */
+static void set_point_at_scores(struct top_smo *smo, double cost, double x) {
     struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
+    double offset;
     for (size_t i = 0; i < state->n; i++) {
         smo->work[i] = x * smo->row_s[i];
     }
-    top_risk_cut(risk, smo->work, smo->row_g, offset);
+    top_risk_cut(risk, smo->work, smo->row_g, &offset);
     for (size_t p = 0; p < state->n; p++) {
         state->alpha[p] = cost * risk->slope[state->row_of[p]];
         state->beta[p] = cost * risk->slopes * risk->p[state->row_of[p]];
@@ -139,8 +139,8 @@ static void set_point_at_zero_scores(struct top_smo *smo, double cost) {
     const struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
     memset(smo->row_s, 0, state->n * sizeof *smo->row_s);
-    double offset, sum = 0;
-    set_point_at_scores(smo, cost, 0, &offset);
+    double sum = 0;
+    set_point_at_scores(smo, cost, 0);
     for (size_t p = 0; p < state->n; p++) {
         sum += state->alpha[p];
     }
@@ -220,10 +220,9 @@ static double dual_of_balanced_point(const struct top_risk *risk, double cost) {
 }
 
 int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
-    enum { HALVINGS = 60 };
     struct top_risk *risk = smo->risk;
     size_t n = smo->state.n;
-    double squared_norm = 0, offset;
+    double squared_norm = 0;
     memset(smo->work, 0, n * sizeof *smo->work);
     add_mean(smo, risk->cost, 1, smo->work);
     add_mean(smo, risk->mass, -1, smo->work);
@@ -235,14 +234,10 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
         squared_norm += smo->work[i] * smo->scores[i];
     }
     double primal;
-    double x = squared_norm > 0 ? top_risk_multiple(risk, cost, squared_norm, smo->row_s,
-                                                    TOP_MULTIPLE_ROUGH, smo->scores, &primal)
-                                : 0;
-    set_point_at_scores(smo, cost, x, &offset);
-    for (int k = 0; !(offset > 0) && k < HALVINGS; k++) {
-        x *= 0.5;
-        set_point_at_scores(smo, cost, x, &offset);
-    }
+    double x = squared_norm > 0
+                   ? top_risk_multiple(risk, cost, squared_norm, smo->row_s, smo->scores, &primal)
+                   : 0;
+    set_point_at_scores(smo, cost, x);
     if (complete_point(smo, cost, false, err) < 0) {
         return -1;
     }

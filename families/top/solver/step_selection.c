@@ -6,10 +6,6 @@
 
 #include <math.h>
 
-/* A gain without bounds is compared by products instead of quotients; both agree up to this factor,
- * except for cancellation: a pair of nearly equal rows may be passed over for another step. */
-static const double ROUNDING_FACTOR = 1 + 1e-9;
-
 /* rho below this is a rounding error of 0. */
 static const double MIN_REMAINDER = 1e-11;
 
@@ -188,7 +184,6 @@ static void choose_second(const struct top_state *state, const float *row, struc
                                 .up = one.up,
                                 .down = one.down,
                                 .gain = *gain,
-                                .margin = ROUNDING_FACTOR,
                                 .position = (ptrdiff_t)first.position,
                                 .beta = first.beta};
     struct single best = top_find_joint(state, row, &joint);
@@ -286,8 +281,7 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
         with_level(state, &e, 1, step, &gain);
         with_level(state, &e, -1, step, &gain);
     }
-    /* orthogonal rows gain least: the true gain may be larger */
-    if (max_gain > 0 && max_gain > 0.5 * gain) {
+    if (max_gain > 0) {
         size_t k = (size_t)(kind == BOTH_BETA    ? e.beta_up.position
                             : kind == MIXED_DOWN ? e.alpha_down.position
                                                  : e.alpha_up.position);
