@@ -219,7 +219,7 @@ every() {
     "$bin/datasets/generate" rank --systems 3 --molecules 60 --output counts.svm
     for loss in hinge squared-hinge; do
         limited svm-rank-train -q -t minmax -c 1e6 -l $loss --strict counts.svm model
-        # at most 100 planes or 16 steps, then interior-point iterations from the best iterate
+        # at most 100 planes or 40 steps of conjugate gradients, then interior-point iterations from the best iterate
         [ "$(header iterations model)" -le 130 ] || fail "$loss: $(header iterations model) iterations"
     done
 }
@@ -235,7 +235,7 @@ every() {
     for loss in hinge squared-hinge; do
         limited svm-rank-train -q -t tanimoto -c 1e5 -e 1e-6 -l $loss --strict --proof proof \
             fingerprints.svm model
-        # at most 100 planes or 16 steps, then interior-point iterations of 200 rows
+        # at most 100 planes or 40 steps of conjugate gradients, then interior-point iterations of 200 rows
         [ "$(header iterations model)" -le 150 ] || fail "$loss: $(header iterations model) iterations"
         run limited svm-check fingerprints.svm model proof
         assert_success

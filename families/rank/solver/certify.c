@@ -16,10 +16,6 @@
  * double-double. */
 static const double MAX_ROUNDING = 0.01;
 
-/* A rounding-error bound below this part of the target gap is not made smaller by another sum over
- * pairs. */
-static const double NEGLIGIBLE_ROUNDING = 1e-4;
-
 /* ---- creation ---- */
 
 /* weight (n) = total weight of the pairs that contain each row: the degrees of the Laplacian of all
@@ -80,7 +76,7 @@ void rank_certifier_free(struct rank_certifier *certifier) {
 struct loss {
     const struct rank_certifier *certifier;
     enum rank_loss loss;
-    double cost, epsilon;
+    double cost;
     double *g; /* (n) work */
 };
 
@@ -102,7 +98,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     struct loss *loss = context;
     const struct rank_certifier *certifier = loss->certifier;
     bool squared = loss->loss == RANK_SQUARED_HINGE;
-    double part = NEGLIGIBLE_ROUNDING * loss->epsilon, sum, sums;
+    double sum, sums;
     if (certifier->exterior) {
         exterior_loss(certifier->exterior, squared, s, error, &sum, &sums);
         *value = loss->cost * sum;
@@ -113,12 +109,8 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
         return -1;
     }
     double slack = 2 * array_largest(error, n); /* of a margin: two scores */
-    double perturbation =
-        rank_loss_perturbation(slack, certifier->hinge->total, squared, sum + sums);
-    if (perturbation > part * sum) {
-        double unmet = unmet_weight(certifier, s, slack, loss->g);
-        perturbation = rank_loss_perturbation(slack, unmet, squared, sum + sums);
-    }
+    double unmet = unmet_weight(certifier, s, slack, loss->g);
+    double perturbation = rank_loss_perturbation(slack, unmet, squared, sum + sums);
     *value = loss->cost * sum;
     *rounding = loss->cost * (sums + perturbation);
     *rounding += sum + sums + perturbation > 0 ? 4 * CERTIFY_UNDERFLOW : 0;
@@ -243,7 +235,6 @@ int rank_certify(struct rank_certifier *certifier, enum rank_loss kind, double c
     struct loss loss = {.certifier = certifier,
                         .loss = kind,
                         .cost = cost,
-                        .epsilon = epsilon,
                         .g = memory_array(certifier->map->n, sizeof *loss.g, "a certificate", err)};
     struct dual dual = {.error = NULL, .slack = NULL};
     int status = loss.g ? make_dual(certifier, kind, cost, fit, &dual, err) : -1;

@@ -319,8 +319,7 @@ static int take_primal(const struct rank_interior *interior, const struct interi
 }
 
 int rank_interior_run(struct rank_interior *interior, bool from_dual, double epsilon,
-                      double min_value, const struct monitor *monitor, struct fit *fit,
-                      struct error *err) {
+                      const struct monitor *monitor, struct fit *fit, struct error *err) {
     size_t d = interior->map->dimension;
     struct interior_fit found;
     *fit = (struct fit){0};
@@ -329,7 +328,7 @@ int rank_interior_run(struct rank_interior *interior, bool from_dual, double eps
         interior_evaluate_primal_at_dual(interior->solver, from_dual);
         interior->from_dual = from_dual;
     }
-    interior_run(interior->solver, epsilon, min_value, monitor, &found);
+    interior_run(interior->solver, epsilon, 0, monitor, &found);
     memcpy(interior->alpha, found.alpha, interior->listed.n_hinges * sizeof *found.alpha);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);

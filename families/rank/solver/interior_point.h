@@ -41,13 +41,12 @@ bool rank_interior_has_warm_start(const struct rank_interior *interior);
 int rank_interior_start(struct rank_interior *interior, bool squared, double cost,
                         const double *weights, struct error *err);
 
-/* Iterates until the gap is epsilon, or P - D is epsilon * min_value, by running sums. from_dual:
- * the primal point is recovered from the dual (w = A'alpha), with the best dual-feasible alpha
- * found; else the method's own primal point is written with coefficients of the pivot rows of the
- * factor. Fills fit; the caller calls fit_free. */
+/* Iterates until the gap is epsilon, by running sums. from_dual: the primal point is recovered from
+ * the dual (w = A'alpha), with the best dual-feasible alpha found; else the method's own primal
+ * point is written with coefficients of the pivot rows of the factor. Fills fit; the caller calls
+ * fit_free. */
 int rank_interior_run(struct rank_interior *interior, bool from_dual, double epsilon,
-                      double min_value, const struct monitor *monitor, struct fit *fit,
-                      struct error *err);
+                      const struct monitor *monitor, struct fit *fit, struct error *err);
 
 /* Adds the dual point of the last run to points, one alpha for each pair. Only if scores are of
  * rows. */

@@ -21,12 +21,9 @@ static const double RANK_CERTIFICATE_PRODUCTS = 1.5;
 
 extern const struct policy rank_policy; /* its state is a struct rank_fitting */
 
-/* Maximal iterations of an algorithm; 0: no limit. With kernels, cutting planes and Newton's method
- * may take about as long as the fallback solver that follows them. */
+/* Maximal iterations of an algorithm, and steps of conjugate gradients in one of its runs; 0: no
+ * limit. With kernels, cutting planes and Newton's method may take about as long as the fallback
+ * solver that follows them. */
 uint64_t rank_iteration_limit(const struct rank_fitting *fitting, enum algorithm algorithm);
-
-/* Maximal steps of conjugate gradients in one run of Newton's method, if its iterations are
- * limited. */
-uint64_t rank_gradient_limit(const struct rank_fitting *fitting);
 
 #endif

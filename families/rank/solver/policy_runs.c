@@ -235,8 +235,7 @@ static int newton_once(struct repeated_run *repeated, double epsilon, const stru
                        struct fit *fit, struct error *err) {
     struct rank_fitting *fitting = repeated->fitting;
     return newton_from(fitting, epsilon, fitting->rank->last[fitting->parameters.loss],
-                       repeated->limited ? rank_gradient_limit(fitting) : 0, NULL, monitor, fit,
-                       err);
+                       rank_iteration_limit(fitting, ALGORITHM_NEWTON), NULL, monitor, fit, err);
 }
 
 int rank_run_newton(void *state, const struct monitor *monitor, struct error *err) {
@@ -280,13 +279,8 @@ int rank_run_newton_direct(void *state, const struct monitor *monitor, struct er
  * cancels, the next runs use the coefficients of the method's own primal point. */
 static int interior_once(struct repeated_run *repeated, double epsilon,
                          const struct monitor *monitor, struct fit *fit, struct error *err) {
-    const double gap_part = 0.5,
-                 value_part = 1e-13; /* value_part: part of the loss of the zero solution */
     struct rank *rank = repeated->fitting->rank;
-    double min_value =
-        value_part * repeated->fitting->parameters.cost * rank->loss[RANK_HINGE].total;
-    if (rank_interior_run(rank->interior, repeated->from_dual, gap_part * epsilon, min_value,
-                          monitor, fit, err) < 0) {
+    if (rank_interior_run(rank->interior, repeated->from_dual, epsilon, monitor, fit, err) < 0) {
         return -1;
     }
     fit->converged = !fit->reason || (repeated->from_dual && !stop_limited(fit->reason));
