@@ -19,9 +19,8 @@
  * inverse, so more steps with it gain nothing over rounding. */
 enum { CG_MAX_STEPS = 2000, CG_MAX_PRECONDITIONED = 30 };
 
-static const double MIN_MU = 1e-7;       /* where rounding of margins / mu ends the path */
-static const double STEP_ACCURACY = 0.1; /* accuracy of a Newton step, relative to the target gap */
-static const double FORCING = 0.1;       /* forcing term: residual of CG relative to the gradient */
+static const double MIN_MU = 1e-7; /* where rounding of margins / mu ends the path */
+static const double FORCING = 0.1; /* forcing term: residual of CG relative to the gradient */
 
 /* The vectors of conjugate gradients, T = I + c A'LA, with the map A from w (dimension) to scores
  * (n): the data, or the kernel matrix. */
@@ -189,9 +188,8 @@ static int cg_run(struct newton *newton, struct cg *cg, double target, struct er
 
 /* Preconditioned conjugate gradients for (I + c A'LA) step = -gradient, in the Euclidean inner
  * product for weights, and in that of K for coefficients, where I + c L K is self-adjoint. step_s =
- * A step. Stops at a residual of FORCING |gradient|, or if at most `gain_tolerance` remains to be
- * gained. */
-static int cg_step(struct newton *newton, double gain_tolerance, bool *found, struct error *err) {
+ * A step. Stops at a residual of FORCING |gradient|. */
+static int cg_step(struct newton *newton, bool *found, struct error *err) {
     size_t n = newton->map->n, d = newton->map->dimension;
     struct cg *cg = &newton->cg;
     cg->factor = curvature_factor(newton);
@@ -210,8 +208,7 @@ static int cg_step(struct newton *newton, double gain_tolerance, bool *found, st
     }
     memcpy(cg->p, cg->z, d * sizeof *cg->p);
     memcpy(cg->p_s, cg->z_s, n * sizeof *cg->p_s);
-    return cg_run(newton, cg, fmax(FORCING * FORCING * cg->residual_squared, 2 * gain_tolerance),
-                  err);
+    return cg_run(newton, cg, FORCING * FORCING * cg->residual_squared, err);
 }
 
 static int dual_bound(void *context, double squared_norm, double *dual, struct error *err) {
@@ -238,15 +235,13 @@ static void model_gradient(void *context, double region_mu) {
 
 static int step(void *context, double region_mu, bool *found, struct error *err) {
     struct newton *newton = context;
-    const struct huber_path *path = &newton->path;
     if (newton->cg_steps_left == 0) {
         *found = false;
         return 0;
     }
     rank_laplacian_set(&newton->laplacian, newton->path.s,
                        newton->huber ? 1 - region_mu : -INFINITY, 1);
-    return newton->H ? formed_hessian_step(newton, found, err)
-                     : cg_step(newton, STEP_ACCURACY * path->epsilon * path->primal, found, err);
+    return newton->H ? formed_hessian_step(newton, found, err) : cg_step(newton, found, err);
 }
 
 static const struct huber_steps STEPS = {.dual_bound = dual_bound,
