@@ -83,10 +83,7 @@ struct loss {
     const struct data *points; /* of the weights (struct fit) */
     struct top_level level;    /* of the last evaluation */
     double slack;              /* largest possible error of a margin in the last evaluation */
-    /* largest slack of all evaluations; with double scores it is about the effect of rounding
-     * the weights */
-    double max_slack;
-    double *s; /* (n) receives the scores; NULL: not needed */
+    double *s;                 /* (n) receives the scores; NULL: not needed */
 };
 
 /* The relative rounding-error bound of a sum over processes. */
@@ -259,7 +256,6 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     loss->level.highest = cluster_largest(risk->cluster, highest);
     *rounding += ((double)n + 8) * DBL_EPSILON * (*value + *rounding);
     loss->slack = cluster_largest(risk->cluster, loss->slack);
-    loss->max_slack = fmax(loss->max_slack, loss->slack);
     if (loss->s) {
         memcpy(loss->s, s, n * sizeof *s);
     }
@@ -373,8 +369,7 @@ static int improve_bias(const struct top_certifier *certifier, struct loss *loss
 }
 
 /* Tries multiples of the weights: the best one for their scores, and slightly longer ones, by the
- * rounding-error bound of the scores and, if that is known in double-double, by fractions of the
- * bound in double. Rows then lie above the threshold in spite of rounding. */
+ * rounding-error bound of the scores. Rows then lie above the threshold in spite of rounding. */
 static int rescale(const struct top_certifier *certifier, struct loss *loss,
                    const struct top_dual_function *dual, double zero_primal, struct fit *fit,
                    struct certificate *certificate, struct top_level *level, struct error *err) {
@@ -391,17 +386,8 @@ static int rescale(const struct top_certifier *certifier, struct loss *loss,
     double squared_norm = array_dot(weights, map->primal ? weights : loss->s, d);
     double primal, factor = 1;
     double best = top_risk_multiple(loss->risk, loss->cost, squared_norm, loss->s, work, &primal);
-    const double slack = loss->slack, max_slack = loss->max_slack;
-    /* rounding to double is usually about a hundredth of its bound */
-    const double extra[] = {0,
-                            2 * slack,
-                            8 * slack,
-                            max_slack / 512,
-                            max_slack / 64,
-                            max_slack / 8,
-                            2 * max_slack,
-                            8 * max_slack};
-    size_t trials = max_slack > 4 * slack ? sizeof extra / sizeof *extra : 3;
+    const double extra[] = {0, 2 * loss->slack, 8 * loss->slack};
+    size_t trials = sizeof extra / sizeof *extra;
     loss->s = NULL;
     int status = 0;
     for (size_t k = 0; k < trials && status == 0 && certificate->gap > loss->epsilon; k++) {

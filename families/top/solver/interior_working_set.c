@@ -25,9 +25,6 @@ enum {
     MAX_STALLED = 2 /* working sets without progress, after which smo continues */
 };
 
-/* A working set is solved to this part of the gap of all rows. */
-static const double SET_GAP = 1.0 / 16;
-
 /* The shares of the rows of a working set sum to at least this, so that not all of beta is at its
  * caps. */
 static const double MIN_SHARES = 1.25;
@@ -156,8 +153,7 @@ static int run(struct top_smo *smo, double epsilon, bool *in_set, const struct m
         if (!choose_set(smo, smo->set_rows, in_set)) {
             break;
         }
-        double target = stalled ? 0.5 * epsilon : fmax(0.5 * epsilon, SET_GAP * gap);
-        if (solve_set(smo, in_set, target, monitor, fit, err) < 0) {
+        if (solve_set(smo, in_set, 0.5 * epsilon, monitor, fit, err) < 0) {
             return -1;
         }
     }
