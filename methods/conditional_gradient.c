@@ -14,10 +14,9 @@
 /* After this many successive exact steps that do not raise D, rounding stops the method. */
 enum { MAX_STALLED = 100 };
 
-/* The run stalls if the smallest gap has not fallen to STOP_PROGRESS of its value within the
- * fraction WAIT of all iterations, at least MIN_WAIT and at most MAX_WAIT. */
-static const double WAIT = 0.25;
-enum { MIN_WAIT = 100000, MAX_WAIT = 250000 };
+/* The run stalls if the smallest gap has not fallen to STOP_PROGRESS of its value within so many
+ * iterations. */
+enum { MAX_WAIT = 250000 };
 
 struct progress {
     double gap;         /* the smallest gap at the last progress */
@@ -33,8 +32,7 @@ static bool is_stalled(struct progress *progress, uint64_t iteration, double gap
     if (gap <= STOP_PROGRESS * progress->gap) {
         *progress = (struct progress){gap, iteration};
     }
-    double wait = fmin(fmax(WAIT * (double)iteration, MIN_WAIT), MAX_WAIT);
-    return (double)(iteration - progress->iteration) > wait;
+    return iteration - progress->iteration > MAX_WAIT;
 }
 
 /* Computes the direction: the vertex of the linear oracle (every active pair at C, the others at 0)

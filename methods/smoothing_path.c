@@ -13,17 +13,14 @@
 static const double PREDICTOR_RESIDUAL = 0.5;
 
 /* The first and largest factor by which a predictor step multiplies mu; after successive ones its
- * powers, down to the least. */
+ * powers, down to the least. With the first alone 2 of 6 linear fits of mc at C = 1e6, of features
+ * from .01 to 200, end at 3.5e-6 instead of 3e-7. */
 static const double FACTOR = 0.3, MIN_FACTOR = 0.01;
-
-/* A predictor step aims at no less than this fraction of the target gap. */
-static const double TARGET_FRACTION = 0.3;
 
 enum { PATIENCE = 25 /* iterations without progress after which the path has stalled */ };
 
-/* Progress is a gap lower by this fraction, or a residual lower by this fraction since mu last fell
- * to a new minimum. */
-static const double MIN_GAP_FALL = 1e-4, MIN_RESIDUAL_FALL = 0.5;
+/* Progress is a gap lower by this fraction. */
+static const double MIN_GAP_FALL = 1e-4;
 
 double huber_inner(const struct score_map *map, const double *x, const double *y,
                    const double *y_scores) {
@@ -135,13 +132,10 @@ static int lower_mu(struct huber_path *path, double region_mu, struct error *err
     return 0;
 }
 
-/* A predictor step, which multiplies mu by the factor unless the target needs less. */
+/* A predictor step, which multiplies mu by the factor. */
 static int predict(struct huber_path *path, double factor, struct error *err) {
-    const struct huber_point *point = &path->point;
-    double smoothing = point->primal - point->dual - point->residual; /* proportional to mu */
-    double target_factor = TARGET_FRACTION * path->epsilon * point->primal / smoothing;
     double region_mu = *path->mu;
-    *path->mu = fmax(region_mu * fmin(fmax(factor, target_factor), FACTOR), path->min_mu);
+    *path->mu = fmax(region_mu * factor, path->min_mu);
     if (lower_mu(path, region_mu, err) < 0 || find_step(path, region_mu, err) < 0) {
         return -1;
     }
@@ -157,9 +151,8 @@ static int correct(struct huber_path *path, struct error *err) {
 
 int huber_path_run(struct huber_path *path, struct error *err) {
     double factor = FACTOR; /* of mu for the next predictor step */
-    double best_gap = INFINITY, best_residual = INFINITY;
+    double best_gap = INFINITY;
     int stalled = 0;
-    bool smooth = false;
     path->reason = STOP_REACHED;
     if (evaluate(path, err) < 0) {
         return -1;
@@ -171,12 +164,9 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         if (path->reason) {
             return 0;
         }
-        bool residual_fell = path->point.residual < best_residual * (1 - MIN_RESIDUAL_FALL);
-        stalled = residual_fell || gap < best_gap * (1 - MIN_GAP_FALL) ? 0 : stalled + 1;
-        /* `smooth` is that of the last iteration, which has lowered mu */
-        best_residual = residual_fell || smooth ? path->point.residual : best_residual;
+        stalled = gap < best_gap * (1 - MIN_GAP_FALL) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
-        smooth =
+        bool smooth =
             path->piecewise_linear &&
             path->point.residual < PREDICTOR_RESIDUAL * (path->point.primal - path->point.dual);
         if (stalled >= PATIENCE || (smooth && *path->mu <= path->min_mu)) {

@@ -18,8 +18,8 @@
  * each factorisation visits. */
 enum { MAX_ROWS = 1 << 14, MAX_PAIRS = 1 << 28, TILE = 64 };
 
-/* Shifts, tried in ascending order. */
-static const double SHIFT_FIRST = 1e-10, SHIFT_GROWTH = 100, SHIFT_MAX = 1e-4;
+/* The first shift; others follow as ridges do (cholesky_next_ridge). */
+static const double FIRST_SHIFT = 1e-10;
 
 /* Smallest entry of D, relative to the largest entry of the diagonal of K. */
 static const double MIN_DIAGONAL = 1e-8;
@@ -84,7 +84,8 @@ static int fill_matrix(struct rank_preconditioner *preconditioner, double shift,
 static int invert(struct rank_preconditioner *preconditioner, bool *definite, struct error *err) {
     size_t m = preconditioner->m;
     *definite = false;
-    for (double shift = SHIFT_FIRST; !*definite && shift <= SHIFT_MAX; shift *= SHIFT_GROWTH) {
+    for (double shift = FIRST_SHIFT; !*definite && shift < INFINITY;
+         shift = cholesky_next_ridge(shift)) {
         if (fill_matrix(preconditioner, shift, err) < 0) {
             return -1;
         }
