@@ -20,10 +20,11 @@ enum {
 };
 
 /* The point between the best iterate (0) and the master's (1) at which the next plane is computed:
- * 0.1 in OCAS. */
+ * 0.1 in OCAS. At 1 rank takes 226 instead of 39 planes (6,000 rows in 60 queries, rbf, C = 1). */
 static const double CUT_AT = 0.1;
 
-/* Accuracy of the master problem and the line search, relative to the target gap. */
+/* Accuracy of the master problem and the line search, relative to the target gap. With 0.1 a hard
+ * fit of rank ends at 4 times the gap. */
 static const double INNER = 0.01;
 
 struct plane {
