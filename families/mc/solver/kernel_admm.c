@@ -41,11 +41,17 @@ static const double IN_CACHE = 2000;
  * evaluations with these iterations and 92 without, 5 and 31 s. */
 static const double MIN_GAIN = 1e-6, MAX_WORK = 2;
 
-double mc_kernel_admm_work(const struct mc_kernel_descent *descent) {
-    double n = (double)descent->n, k = (double)descent->k;
-    bool fits = admm_fits(descent->n, descent->k, NULL, descent->task->problem->cache_bytes);
+double mc_admm_work(size_t n_rows, size_t n_classes, size_t cache_bytes) {
+    double n = (double)n_rows, k = (double)n_classes;
     double work = work_cholesky(n) + work_blas3(TYPICAL_ITERATIONS * n * n * k);
-    return descent->definite && fits ? work * fmax(1, n / IN_CACHE) : INFINITY;
+    return admm_fits(n_rows, n_classes, NULL, cache_bytes) ? work * fmax(1, n / IN_CACHE)
+                                                           : INFINITY;
+}
+
+double mc_kernel_admm_work(const struct mc_kernel_descent *descent) {
+    return descent->definite
+               ? mc_admm_work(descent->n, descent->k, descent->task->problem->cache_bytes)
+               : INFINITY;
 }
 
 void mc_admm_free(struct mc_admm *admm) {

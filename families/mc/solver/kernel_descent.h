@@ -41,8 +41,11 @@ int mc_kernel_surrogate(struct mc_kernel_descent *descent, const struct mc_goal 
 int mc_kernel_admm(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                    const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
-/* Work of ADMM (fit/work.h); INFINITY if it needs too much memory, or if the kernel is not positive
- * semidefinite. */
+/* Work of ADMM (fit/work.h); INFINITY if it needs more memory than cache_bytes for the kernel
+ * matrix allow. */
+double mc_admm_work(size_t n_rows, size_t n_classes, size_t cache_bytes);
+
+/* The same for the descent's problem; INFINITY if the kernel is not positive semidefinite. */
 double mc_kernel_admm_work(const struct mc_kernel_descent *descent);
 
 /* Work of the surrogate and the active-set iterations after it; INFINITY as above. */

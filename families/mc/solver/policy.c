@@ -70,7 +70,8 @@ static int run_linear(struct mc_state *state, struct mc_goal goal, const struct 
     const struct mc_task *task = solvers->task;
     goal.fallback_work = policy_applies(&mc_policy, ALGORITHM_NEWTON, state)
                              ? mc_newton_work(task)
-                             : enabled_work(ALGORITHM_INTERIOR_POINT, mc_interior_work(task));
+                             : fmin(enabled_work(ALGORITHM_INTERIOR_POINT, mc_interior_work(task)),
+                                    enabled_work(ALGORITHM_ADMM, mc_linear_dual_work(task)));
     return mc_linear_solve(solvers->linear, &goal, monitor, fit, err);
 }
 
@@ -163,12 +164,25 @@ static int run_low_rank(void *state, const struct monitor *monitor, struct error
     return run_algorithm(state, low_rank, monitor, err);
 }
 
-static bool admm_applies(const void *state) {
-    return is_slow(state);
+/* Linear problems are solved in the dual where the interior-point method takes longer. */
+static bool admm_applies(const void *context) {
+    const struct mc_state *state = context;
+    const struct mc_task *task = state->solvers->task;
+    double work = mc_linear_dual_work(task);
+    return is_linear(state)
+               ? state->method != MC_NEWTON && isfinite(work) && work < mc_interior_work(task)
+               : is_slow(state);
 }
 
 static int admm(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
                 struct mc_fit *fit, struct error *err) {
+    struct mc_solvers *solvers = state->solvers;
+    if (is_linear(state)) {
+        return !solvers->linear_dual &&
+                       mc_linear_dual_create(&solvers->linear_dual, solvers->task, err) < 0
+                   ? -1
+                   : mc_linear_dual_solve(solvers->linear_dual, &goal, monitor, fit, err);
+    }
     goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
     return mc_kernel_admm(state->solvers->kernel_descent, &goal, monitor, fit, err);
 }
@@ -216,7 +230,8 @@ static const struct policy_row rows[] = {
      .when = "always, but with --solver newton",
      .limit =
          "linear: until its convergence rate says that it would take longer than the estimated "
-         "work of Newton's method, or of the interior-point method where that does not apply; "
+         "work of Newton's method, or of the interior-point method or ADMM where that does not "
+         "apply; "
          "kernels: from 28,000 rows on first "
          "joint steps of all rows, while each lowers the distance of the bounds by a tenth; "
          "the work of ADMM if a working set still needs half as much, 4 times that if it still "
@@ -240,10 +255,11 @@ static const struct policy_row rows[] = {
      .applies = low_rank_applies,
      .run = run_low_rank},
     {.algorithm = ALGORITHM_ADMM,
-     .when = "kernels: the descent has left the problem to it",
+     .when = "kernels: the descent has left the problem to it; linear: up to 4,096 rows in this "
+             "process, if the interior-point method takes longer",
      .limit = "1,000 evaluations of the bounds, of 10 iterations each, foreseen after 60",
      .then = "active-set iterations from its point where they cost less than it still needs; then "
-             "the interior-point method",
+             "the interior-point method. Linear: all rows for kernels, on the products of the rows",
      .applies = admm_applies,
      .run = run_admm},
     {.algorithm = ALGORITHM_ACTIVE_SET,
@@ -276,6 +292,7 @@ int mc_policy_solve(struct mc_state *state, const struct monitor *monitor, struc
 
 void mc_solvers_free(struct mc_solvers *solvers) {
     mc_linear_free(solvers->linear);
+    mc_linear_dual_free(solvers->linear_dual);
     mc_kernel_free(solvers->kernel_descent);
     components_free(&solvers->components);
 }

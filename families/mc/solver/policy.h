@@ -6,6 +6,7 @@
 #include "common/base/error.h"
 #include "families/mc/solver/kernel_descent.h"
 #include "families/mc/solver/linear_descent.h"
+#include "families/mc/solver/linear_dual.h"
 #include "families/mc/solver/mc.h"
 #include "families/mc/solver/task.h"
 #include "fit/monitor.h"
@@ -18,6 +19,7 @@
 struct mc_solvers {
     const struct mc_task *task;
     struct mc_linear *linear;                 /* NULL before the first use */
+    struct mc_linear_dual *linear_dual;       /* NULL before the first use */
     struct mc_kernel_descent *kernel_descent; /* NULL before the first use */
     bool searched;                            /* the connected components are known */
     struct components components; /* of the kernel matrix; none for a component itself */
