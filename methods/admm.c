@@ -34,7 +34,7 @@ static const double START = 0.3;
  * iterations with ratios from .3 to 1. */
 static const double UNBALANCED = 1.3, RATIO = 0.5;
 static const double MAX_CHANGE = 100; /* largest factor of one change; a residual may be 0 */
-static const double GROWTH = 1.3; /* of the wait between checks: some fits of ml cycle without */
+static const double GROWTH = 1.3;     /* of the wait between checks: a fit of ml stalls without */
 
 /* Squared norms of the residuals and the sequences. */
 struct admm_residuals {

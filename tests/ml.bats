@@ -91,10 +91,10 @@ END
 # bats test_tags=long
 @test "ml: ADMM is the fallback where the interior-point method would have too many unknowns" {
     generate ml --rows 450 --features 40 --labels 12 --values 15 --noise .5 --output set
-    for options in '--free-bias -c 1e-4' '-c 1e-4' '--free-bias -l 1 -c 1e-3'; do
+    for options in '--free-bias -c 1e-3' '-c 1e-4' '--free-bias -l 1 -c 1e-3'; do
         # shellcheck disable=SC2086
         train --strict --max-iter 400 -t rbf -e 1e-6 $options set model
-        [ "$options" != '--free-bias -c 1e-4' ] || assert_equal "$(header solver model)" 'coordinate-descent admm'
+        [ "$options" != '--free-bias -c 1e-3' ] || assert_equal "$(header solver model)" 'coordinate-descent admm'
     done
     refused svm-ml-train -q -t rbf -c 1e4 -e 1e-6 --solver interior set model
     grep -q 'too many features, rows or labels' "$tmp/err"

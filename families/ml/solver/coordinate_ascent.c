@@ -26,7 +26,8 @@ enum {
 /* A row is shrunk if its gap is below this share of the average allowed per row. */
 static const double NEGLIGIBLE = 0.1;
 
-/* Progress is also a dual that rises by more than this share of the gap between two evaluations. */
+/* Progress is also a dual that rises by more than this share of the gap between two evaluations.
+ * Without, scene at C = 1 takes 306 sweeps instead of 246. */
 static const double MIN_RISE = 1e-6;
 
 /* ---- creation ---- */
@@ -390,7 +391,8 @@ static size_t choose_rows(struct ml_ascent *ascent) {
     return n;
 }
 
-/* Rows whose gap has grown are visited again. */
+/* Rows whose gap has grown are visited again. Without, emotions at C = 1 takes 570 sweeps, not
+ * 373. */
 static void unshrink_rows(struct ml_ascent *ascent) {
     for (size_t i = 0; i < ascent->rows->n; i++) {
         if (ascent->gap[i] > ascent->negligible_gap) {

@@ -137,7 +137,7 @@ static double first_rho(const struct ml *ml) {
 /* Solves each proximal step to a share of the present gap. If a step takes few sweeps and reduces
  * the gap by less than half, b is far from its optimum, and rho grows. */
 static int solve_free(struct ml_state *state, struct error *err) {
-    const double first_epsilon = 0.01, gap_share = 0.2, growth = 3, max_growth = 1e6;
+    const double gap_share = 0.2, growth = 3, max_growth = 1e6;
     enum { MAX_QUICK_SWEEPS = 2, MAX_FAILED = 50 };
     struct ml *ml = state->ml;
     const struct ml_parameters *parameters = state->parameters;
@@ -148,7 +148,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
     int failed = 0;
     struct convergence_rate rate = run->rate;
     ascent->constant_squared = rho;
-    run->epsilon = fmax(first_epsilon, gap_share * parameters->epsilon);
+    run->epsilon = gap_share;
     while (failed < MAX_FAILED) {
         uint64_t before = run->iterations;
         run->min_iterations = before + 1;
@@ -189,13 +189,13 @@ static int solve_free(struct ml_state *state, struct error *err) {
         }
         double new_gap = gap_relative(bounds.primal, bounds.dual);
         bool slow = new_gap > 0.5 * best_gap;
-        failed = new_gap < 0.99 * best_gap ? 0 : failed + 1;
+        failed = slow ? failed + 1 : 0;
         best_gap = fmin(best_gap, new_gap);
         if (slow && run->iterations - before <= MAX_QUICK_SWEEPS &&
             ascent->constant_squared < max_growth * rho) {
             ascent->constant_squared *= growth;
         }
-        run->epsilon = fmin(gap_share * new_gap, run->epsilon) * (slow ? 0.5 : 1);
+        run->epsilon = fmin(gap_share * new_gap, run->epsilon);
     }
     return 0;
 }

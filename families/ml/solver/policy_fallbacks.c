@@ -127,14 +127,13 @@ static void find_slack(const struct ml *ml, const struct ml_point *point, bool f
  * point may have them at millions, where scores lose digits. Labels are raised, then
  * lowered, but stay at a distance of 1 from any pair with a loss. */
 static int centre_bias(const struct ml *ml, struct ml_point *point, struct error *err) {
-    enum { PASSES = 3 };
     size_t q = ml->rows.q;
     double *bias = point->bias, mean = 0, *slack = memory_array(q, sizeof *slack, "weights", err);
     if (!slack) {
         return -1;
     }
-    for (int pass = 0; pass < 2 * PASSES; pass++) {
-        bool falls = pass & 1;
+    for (int pass = 0; pass < 2; pass++) {
+        bool falls = pass > 0;
         double end = bias[0];
         for (size_t k = 0; k < q; k++) {
             end = falls ? fmin(end, bias[k]) : fmax(end, bias[k]);
