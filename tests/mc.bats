@@ -52,6 +52,18 @@ formulations='ww cs llw adm atm ats mmr ova'
     unit families/mc/solver/step_short
 }
 
+@test "mc: linear, more weights than Newton's method takes: few rows are solved in the dual" {
+    rows 48 12 180 3 >wide.svm
+    for s in llw ats cs; do
+        for bias in '' '-B 2'; do
+            train -s $s $bias -c 1000 wide.svm linear
+            train -s $s $bias -c 1000 -t polynomial -d 1 -g 1 wide.svm kernel
+            [[ $(header solver linear) == *admm* ]]
+            overlap linear kernel
+        done
+    done
+}
+
 # bats test_tags=long
 @test "mc: bounds and solvers agree with the definition" {
     unit families/mc/solver/mc
