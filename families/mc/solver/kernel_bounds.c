@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Trials of a larger multiple of W for the certificate. */
+/* Trials of a larger multiple of W for the certificate. From the second on, the multiple grows by
+ * RESCALING_GROWTH times what the last certificate asked for. */
 enum { MAX_RESCALINGS = 3 };
+static const double RESCALING_GROWTH = 2;
 
 /* b (k) = the coefficients of row i's alpha, which is scaled to be feasible. */
 static void row_coefficients(struct mc_kernel_descent *descent, size_t i, double *b) {
@@ -185,7 +187,8 @@ static int certify_scaled(const struct mc_kernel_descent *descent, const struct 
 
 /* Improves the certified primal of scale U by a larger multiple of U. Margins that are short by
  * rounding cost C times that; a W that is longer by as much costs next to nothing. The longer
- * coefficients have other rounding errors, which leave other margins short. The best is kept. */
+ * coefficients have other rounding errors, which leave other margins short; so the later trials are
+ * larger. The best is kept. */
 static int rescale(const struct mc_kernel_descent *descent, const struct points *points,
                    double scale, struct mc_fit *fit, struct error *err) {
     struct certificate best = fit->certificate;
@@ -195,7 +198,7 @@ static int rescale(const struct mc_kernel_descent *descent, const struct points 
          t++) {
         last = next;
         status = certify_scaled(descent, points, last, fit, err);
-        next = last * fit->certificate.scaling;
+        next = last * (1 + RESCALING_GROWTH * (fit->certificate.scaling - 1));
         bool better = fit->certificate.primal < best.primal;
         scale = better ? last : scale;
         certify_take_better_dual(better ? &fit->certificate : &best,

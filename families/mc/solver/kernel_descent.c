@@ -14,11 +14,24 @@ enum {
     FIRST_SET = 1024, /* rows of the first working set, */
     FIRST_PART = 60,  /* or 1/60 of all, if that is more */
     MAX_SET = 14000,  /* rows of the largest set; its matrix in float has 784 MB */
-    PATIENCE = 8      /* iterations without progress after which the descent has stalled */
+    /* The descent has stalled after 8 solved working sets without progress. An unsolved working set
+     * counts as 1/8 of a solved one, an active-set iteration as 2/8. */
+    PATIENCE = 8,
+    SOLVED_COUNT = 8,
+    ACTIVE_SET_COUNT = 2
 };
 
 /* Relative decrease of primal - dual that counts as progress. */
 static const double MIN_FALL = 0.05;
+/* An increase of the dual by this part of primal - dual is progress too: with more support vectors
+ * than a working set holds, the primal falls late (sets of a third of them: 2e-5 a set). */
+static const double MIN_RISE = 1e-5;
+/* An increase of the dual by this part of itself for each solved set is progress as well: with a
+ * nearly singular kernel matrix the primal does not fall for many sets. A dual near 0 that rises by
+ * equal steps does not count: it would take too long. Neither rise counts if the working set has
+ * all rows that would gain and the matrix is indefinite: the dual then moves between saddle points,
+ * and is no bound. */
+static const double MIN_RELATIVE_RISE = 0.1;
 static const double GROWTH = 1.6; /* factor from one working set's size to the next */
 /* Active-set iterations end when one gains less than this part of the dual. */
 static const double MIN_ACTIVE_SET_GAIN = 1e-14;
@@ -46,8 +59,8 @@ static int divide_memory(struct mc_kernel_descent *descent, struct error *err) {
 
 /* Progress, and the next iteration. */
 struct progress {
-    double min_gap;                   /* smallest primal - dual */
-    int without_progress;             /* iterations since it fell (PATIENCE) */
+    double min_gap, max_dual;         /* smallest primal - dual, largest dual */
+    int without_progress;             /* count since one of them improved (PATIENCE) */
     bool active_set_next;             /* next is an active-set iteration, else a working set */
     bool joint, joint_next;           /* the last iteration was a joint step; the next is */
     double joint_gap, seconds_left;   /* primal - dual, and the time, before it */
@@ -135,9 +148,17 @@ static int judge_joint(struct mc_kernel_descent *descent, const struct monitor *
 static bool has_progress(const struct mc_kernel_descent *descent, struct progress *progress) {
     double absolute_gap =
         descent->primal - descent->dual; /* not the relative gap, which may stay near 1 for long */
-    progress->without_progress++;
-    if (absolute_gap < progress->min_gap * (1 - MIN_FALL)) {
-        progress->min_gap = absolute_gap;
+    progress->without_progress += !progress->set                   ? ACTIVE_SET_COUNT
+                                  : progress->end == MC_SET_SOLVED ? SOLVED_COUNT
+                                                                   : 1;
+    double growth = expm1(log1p(MIN_RELATIVE_RISE) *
+                          fmax(1, progress->without_progress / (double)SOLVED_COUNT));
+    double rise = fmin(MIN_RISE * absolute_gap, growth * fabs(progress->max_dual));
+    bool risen = descent->dual > progress->max_dual + rise &&
+                 (descent->definite || progress->n_gaining > progress->n_set);
+    if (absolute_gap < progress->min_gap * (1 - MIN_FALL) || risen) {
+        progress->min_gap = fmin(progress->min_gap, absolute_gap);
+        progress->max_dual = fmax(progress->max_dual, descent->dual);
         progress->without_progress = 0;
     }
     /* a set that is solved by its own estimate but gains nothing has reached the precision of
@@ -146,7 +167,7 @@ static bool has_progress(const struct mc_kernel_descent *descent, struct progres
         descent->active_set &&
         (progress->active_set_next ||
          (progress->set && progress->end == MC_SET_SOLVED && progress->without_progress));
-    return progress->without_progress < PATIENCE;
+    return progress->without_progress < PATIENCE * SOLVED_COUNT;
 }
 
 /* Whether the policy hands over to ADMM. */
@@ -169,6 +190,7 @@ static int iterate(struct mc_kernel_descent *descent, double target, const struc
                    struct mc_fit *fit, struct error *err) {
     size_t first = descent->n / FIRST_PART > FIRST_SET ? descent->n / FIRST_PART : FIRST_SET;
     struct progress progress = {.min_gap = INFINITY,
+                                .max_dual = -INFINITY,
                                 .rate = {.earlier = INFINITY},
                                 .end = MC_SET_SOLVED,
                                 .max_set = first,

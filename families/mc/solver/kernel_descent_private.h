@@ -96,8 +96,7 @@ int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target
 int mc_kernel_sampling(const struct mc_kernel_descent *descent, size_t m,
                        struct mc_sampling *sampling, struct error *err);
 
-/* Work of an active-set iteration with `size` free variables, the cube of those of each subproblem;
- * INFINITY if these are too many. */
+/* Work of an active-set iteration with `size` free variables; INFINITY if these are too many. */
 double mc_kernel_active_set_work(const struct mc_kernel_descent *descent, double size);
 
 /* ---- joint steps (kernel_joint.c) ---- */

@@ -25,6 +25,8 @@ enum {
 static const double MIN_PIVOT = 3e-5, MAX_RESIDUAL = 0.02;
 /* The iteration ends when the number of free variables falls by less than this part. */
 static const double MAX_DECREASE = 0.1;
+/* Multiplications of all active-set iterations, over the cube of the maximal free variables. */
+static const double ACTIVE_SET_WORK = 1;
 
 static struct landmarks_goal goal_of(const struct mc_kernel_descent *descent) {
     size_t max = descent->n / ROWS_PER_LANDMARK;
@@ -40,7 +42,8 @@ double mc_kernel_surrogate_work(const struct mc_kernel_descent *descent) {
     double n = (double)descent->n, k = (double)descent->k, max = (double)goal.m;
     double max_free = MC_ACTIVE_MAX;
     bool fits = admm_fits(descent->n, descent->k, &goal, bytes);
-    double work = n * max * (max + 2 * TYPICAL_ITERATIONS * k) + max_free * max_free * max_free;
+    double work = n * max * (max + 2 * TYPICAL_ITERATIONS * k) +
+                  ACTIVE_SET_WORK * max_free * max_free * max_free;
     return descent->definite && fits ? work_blas3(work) : INFINITY;
 }
 

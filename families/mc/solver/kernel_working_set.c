@@ -19,7 +19,8 @@
 
 enum {
     MC_MAX_ROOT_STEPS = 60, /* iterations of a root search */
-    MAX_STEPS = 1 << 22,    /* limit of steps of a working set, in case that rounding stalls it */
+    MAX_SWEEPS = 200,       /* limit of sweeps over a working set, */
+    MAX_STEPS = 1 << 20,    /* or of steps, if that allows more sweeps */
     EVALUATIONS = 8,        /* the gap is evaluated after 1/8 more sweeps than the last time */
     DELAY = 32,             /* steps whose changes of the scores are added together, */
     TILE = 128,             /* for so many rows at a time, which stay in cache */
@@ -30,8 +31,9 @@ enum {
  * dual of the whole problem, or TARGET_PART times the target of that. */
 static const double INNER_GAP = 0.05, TARGET_PART = 0.5;
 /* Work of a step in multiplications, and for each of its classes, besides the scores that it
- * changes. Without, one of 38 hard fits takes 1 s instead of .01. */
-static const double STEP_WORK = 100, CLASS_WORK = 20;
+ * changes. Multiplications of an active-set iteration over the cube of its free variables. Without
+ * STEP_WORK, one of 38 hard fits takes 1 s instead of .01. */
+static const double STEP_WORK = 100, CLASS_WORK = 20, ACTIVE_SET_WORK = 2;
 /* Smallest target gap at which sums of a set in float are used: their relative errors are 1e-6. */
 static const double MIN_EPSILON_FLOAT = 1e-4;
 /* Row sampling (row_sampling.h): the smallest preference of a row, which is 1 at first, and the
@@ -383,14 +385,23 @@ static int inner_sweep(struct inner *inner, struct error *err) {
 }
 
 /* Variables of a row with alpha and slacks (k) that would be free in an active-set iteration: those
- * between their bounds, and those at a bound that would gain by leaving it (on a simplex: if the
- * sum of alpha is below C). */
+ * between their bounds, and those at a bound that would gain by leaving it. On a simplex alphas
+ * leave 0 in exchange with a partner, the largest alpha, or the rest of C if that is larger. The
+ * partner's slack (0 for the rest) is the multiplier of sum alpha <= C. */
 static size_t count_free(const struct mc_shape *shape, size_t y, double cap, const double *alpha,
                          const double *slack) {
     size_t n_free = 0;
+    double largest = cap, multiplier = 0;
+    for (size_t c = 0; shape->form->simplex && c < shape->k; c++) {
+        largest -= alpha[c];
+    }
+    for (size_t c = 0; shape->form->simplex && c < shape->k; c++) {
+        multiplier = alpha[c] > largest ? slack[c] : multiplier;
+        largest = fmax(largest, alpha[c]);
+    }
     for (size_t c = 0; c < shape->k; c++) {
         bool high = !shape->form->simplex && alpha[c] >= cap;
-        bool free = high ? slack[c] < 0 : alpha[c] > 0 || slack[c] > 0;
+        bool free = high ? slack[c] < 0 : alpha[c] > 0 || slack[c] > multiplier;
         n_free += free && mc_is_term(shape, y, c);
     }
     return n_free;
@@ -414,9 +425,9 @@ static double count_all_free(struct inner *inner) {
 double mc_kernel_active_set_work(const struct mc_kernel_descent *descent, double size) {
     double n_subproblems = (double)mc_active_subproblems(&descent->task->shape),
            size_of_each = size / n_subproblems;
-    return size_of_each <= MC_ACTIVE_MAX
-               ? work_blas3(n_subproblems * size_of_each * size_of_each * size_of_each)
-               : INFINITY;
+    return size_of_each <= MC_ACTIVE_MAX ? work_blas3(n_subproblems * ACTIVE_SET_WORK *
+                                                      size_of_each * size_of_each * size_of_each)
+                                         : INFINITY;
 }
 
 /* Progress of the inner problem. */
@@ -433,6 +444,9 @@ static enum mc_set_end update(struct inner *inner, struct sweep_progress *progre
     progress->best = fmin(progress->best, gap);
     double need = mc_rate_needed(&progress->rate, (double)progress->sweeps, progress->best, target);
     mc_rate_update(&progress->rate, (double)progress->sweeps, progress->best);
+    if (progress->sweeps < 2) {
+        return MC_SET_RUNNING;
+    }
     const struct mc_kernel_descent *descent = inner->descent;
     const struct mc_descent_work work = {
         .set = progress->work,
@@ -461,7 +475,7 @@ int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target
     struct inner inner;
     int status = inner_create(&inner, descent, m, err);
     double target = fmax(INNER_GAP * (descent->primal - descent->dual), TARGET_PART * target_gap);
-    size_t max = MAX_STEPS / m + 1, next = 1;
+    size_t max = MAX_STEPS / m > MAX_SWEEPS ? MAX_STEPS / m : MAX_SWEEPS, next = 1;
     struct sweep_progress progress = {.best = INFINITY, .rate = {.earlier = INFINITY}};
     *end = MC_SET_RUNNING;
     while (status == 0 && *end == MC_SET_RUNNING && progress.sweeps < max &&
