@@ -60,6 +60,7 @@ formulations='ww cs llw adm atm ats mmr ova'
             train -s $s $bias -c 1000 -t polynomial -d 1 -g 1 wide.svm kernel
             [[ $(header solver linear) == *admm* ]]
             overlap linear kernel
+            train --strict -s $s $bias -c 1e5 -e 1e-8 wide.svm tight
         done
     done
 }

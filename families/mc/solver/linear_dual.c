@@ -12,8 +12,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The factor of X X' then has 134 MB. */
-enum { MAX_ROWS = 4096 };
+enum {
+    MAX_ROWS = 4096,   /* the factor of X X' then has 134 MB */
+    MAX_RESCALINGS = 3 /* trials of a larger multiple of the weights */
+};
 
 struct mc_linear_dual {
     const struct mc_task *linear;
@@ -24,6 +26,7 @@ struct mc_linear_dual {
     struct certify *certify;
     struct mc_task task;
     struct mc_solvers solvers;
+    double cost; /* of the present solve */
 };
 
 double mc_linear_dual_work(const struct mc_task *task) {
@@ -101,51 +104,86 @@ static int find_weights(const struct mc_task *task, const double *U, double *wei
     return status;
 }
 
+static void scale(double *x, size_t n, double factor) {
+    for (size_t i = 0; i < n; i++) {
+        x[i] *= factor;
+    }
+}
+
+/* Certifies the fit's weights, and larger multiples of them while the rounding of scores at the
+ * margin costs more than their length. */
+static int certify_multiples(const struct mc_task *task, double cost, const struct mc_dual *point,
+                             struct mc_fit *fit, struct error *err) {
+    size_t k = task->shape.k, entries = (task->problem->data->n_features + (size_t)1) * k;
+    int status = mc_certify(task, cost, point, fit, err);
+    for (int t = 0; status == 0 && t < MAX_RESCALINGS && fit->certificate.scaling > 1; t++) {
+        double factor = fit->certificate.scaling, primal = fit->certificate.primal;
+        bool back = false;
+        do {
+            scale(fit->weights, entries, factor);
+            scale(fit->bias, fit->bias ? k : 0, factor);
+            status = mc_certify(task, cost, point, fit, err);
+            back = !back && status == 0 && fit->certificate.primal > primal;
+            factor = 1 / factor;
+        } while (back);
+    }
+    return status;
+}
+
 /* Certifies the weights of the coefficients and of the dual point of `found`, which is of the
  * kernel problem. */
-static int certify_weights(const struct mc_linear_dual *dual, double cost,
+static int certify_weights(const struct mc_linear_dual *dual, double epsilon,
                            const struct mc_fit *found, struct mc_fit *fit, struct error *err) {
     const struct mc_task *task = dual->linear;
     size_t n = task->n, k = task->shape.k, rows = task->problem->data->n_features + (size_t)1;
-    double *U, *W, *bias, *alpha;
-    void *block = ARRAYS_CREATE("weights", err, ARRAYS(n * k, double, &U),
-                                ARRAYS(rows * k, double, &W), ARRAYS(k, double, &bias, &alpha));
+    bool has_bias = task->bias > 0;
+    double *U, *W, *bias, *no_bias, *alpha;
+    void *block =
+        ARRAYS_CREATE("weights", err, ARRAYS(n * k, double, &U), ARRAYS(rows * k, double, &W),
+                      ARRAYS(k, double, &bias, &no_bias, &alpha));
     fit->weights = memory_array(rows, k * sizeof *fit->weights, "weights", err);
-    fit->bias = memory_array(k, sizeof *fit->bias, "bias", err);
-    int status = block && fit->weights && fit->bias ? 0 : -1;
+    fit->bias = has_bias ? memory_array(k, sizeof *fit->bias, "bias", err) : NULL;
+    int status = block && fit->weights && (!has_bias || fit->bias) ? 0 : -1;
     for (size_t i = 0; status == 0 && i < n; i++) {
         mc_alpha_load(&found->alpha, i, alpha);
         mc_centred_coefficients(&task->shape, task->y[i], alpha, U + i * k);
     }
-    if (status == 0 && (find_weights(task, found->weights, fit->weights, fit->bias, err) < 0 ||
+    if (status == 0 && (find_weights(task, found->weights, fit->weights,
+                                     has_bias ? fit->bias : no_bias, err) < 0 ||
                         find_weights(task, U, W, bias, err) < 0)) {
         status = -1;
     }
     if (status == 0) {
-        bool has_bias = task->bias > 0;
-        const struct mc_dual point = {
-            .alpha = &found->alpha, .weights = W, .bias = has_bias ? bias : NULL};
-        if (!has_bias) {
-            free(fit->bias);
-            fit->bias = NULL;
-        }
-        status = mc_certify(task, cost, &point, fit, err);
+        const struct mc_dual point = {.alpha = &found->alpha,
+                                      .weights = W,
+                                      .bias = has_bias ? bias : NULL,
+                                      .target_gap = epsilon,
+                                      .compute_scaling = true};
+        status = certify_multiples(task, dual->cost, &point, fit, err);
     }
     free(block);
     return status;
 }
 
-int mc_linear_dual_solve(struct mc_linear_dual *dual, const struct mc_goal *goal,
-                         const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+/* An mc_run. A stop that concerns only the kernel matrix is one by rounding here. */
+static int run(void *context, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
+               struct error *err) {
+    struct mc_linear_dual *dual = context;
     struct mc_fit found = {0};
-    struct mc_state state = {&dual->solvers, MC_AUTO, goal->cost, goal->epsilon, &found};
+    struct mc_state state = {&dual->solvers, MC_AUTO, dual->cost, epsilon, &found};
     int status = mc_policy_solve(&state, monitor, err);
     fit->iterations = found.iterations;
-    fit->reason = found.reason;
+    fit->reason = stop_limited(found.reason) || !found.reason ? found.reason : STOP_ROUNDING;
     fit->unsolved = found.unsolved;
     if (status == 0 && !found.unsolved) {
-        status = certify_weights(dual, goal->cost, &found, fit, err);
+        status = certify_weights(dual, epsilon, &found, fit, err);
     }
     mc_fit_free(&found);
     return status;
+}
+
+int mc_linear_dual_solve(struct mc_linear_dual *dual, const struct mc_goal *goal,
+                         const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
+    dual->cost = goal->cost;
+    return mc_fit_tighten(run, dual, goal, monitor, fit, err);
 }

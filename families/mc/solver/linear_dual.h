@@ -1,5 +1,5 @@
-/* Linear problems of few rows by the algorithms of kernels: the dual over the matrix X X' of the
- * rows' products, for more weights than Newton's and the interior-point method take. */
+/* Linear problems of few rows and many weights by the algorithms of kernels: the dual over the
+ * matrix X X' of the rows' products. */
 #ifndef FAMILIES_MC_SOLVER_LINEAR_DUAL_H
 #define FAMILIES_MC_SOLVER_LINEAR_DUAL_H
 
@@ -11,7 +11,7 @@
 struct mc_linear_dual;
 
 /* Estimated work, in the unit of fit/work.h; INFINITY: it does not apply, as there are more than
- * 4,096 rows, or they are distributed, or X X' does not fit into the memory for kernels. */
+ * 4,096 rows, or they are distributed, or ADMM does not fit into the memory for kernels. */
 double mc_linear_dual_work(const struct mc_task *task);
 
 /* For a linear task, which is borrowed. The caller calls mc_linear_dual_free. */

@@ -188,7 +188,7 @@ static int solve_free(struct ml_state *state, struct error *err) {
             return -1;
         }
         double new_gap = gap_relative(bounds.primal, bounds.dual);
-        bool slow = new_gap > 0.5 * best_gap;
+        bool slow = !(new_gap < 0.5 * best_gap); /* or no number */
         failed = slow ? failed + 1 : 0;
         best_gap = fmin(best_gap, new_gap);
         if (slow && run->iterations - before <= MAX_QUICK_SWEEPS &&

@@ -385,7 +385,8 @@ static int rescale(const struct top_certifier *certifier, struct loss *loss,
     }
     double squared_norm = array_dot(weights, map->primal ? weights : loss->s, d);
     double primal, factor = 1;
-    double best = top_risk_multiple(loss->risk, loss->cost, squared_norm, loss->s, work, &primal);
+    double best = top_risk_multiple(loss->risk, loss->cost, squared_norm, loss->s,
+                                    TOP_MULTIPLE_EXACT, work, &primal);
     const double extra[] = {0, 2 * loss->slack, 8 * loss->slack};
     size_t trials = sizeof extra / sizeof *extra;
     loss->s = NULL;

@@ -346,7 +346,7 @@ static int find_bounds(struct top_descent *descent, double epsilon, struct fit *
                   descent->cost * top_risk_value(descent->risk, descent->s, descent->work);
     if (!gap_reached(fit->primal, fit->dual, epsilon)) {
         *multiple = top_risk_multiple(descent->risk, descent->cost, squared_norm, descent->s,
-                                      descent->work, &fit->primal);
+                                      TOP_MULTIPLE_ROUGH, descent->work, &fit->primal);
     }
     return 0;
 }

@@ -149,7 +149,7 @@ static struct bounds bounds_of(struct top_interior_run *run) {
     bounds.dual = top_risk_dual(&run->risk, in->cost, run->alpha, run->beta) - 0.5 * run->square;
     bounds.multiple =
         top_risk_multiple(&run->risk, in->cost, squared_norm, in->width > 0 ? in->s : run->scores,
-                          run->work, &bounds.primal);
+                          TOP_MULTIPLE_EXACT, run->work, &bounds.primal);
     return bounds;
 }
 

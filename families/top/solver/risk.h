@@ -77,11 +77,14 @@ struct risk top_risk_functions(struct top_risk *risk);
  * each). */
 void top_risk_add_record(double weight, const void *record, double *alpha, double *beta);
 
+/* Accuracy of top_risk_multiple: a few digits, or all. */
+enum top_multiple { TOP_MULTIPLE_ROUGH, TOP_MULTIPLE_EXACT };
+
 /* The multiple x of scores s (n) that minimises x^2 |f|^2 / 2 + C R(x s), or one that is no worse
- * than 1, which is evaluated first; to four digits, by a safeguarded secant method. squared_norm is
- * |f|^2 at x = 1. *primal is the value. work has 2n. */
+ * than 1, which is evaluated first; by a safeguarded secant method. squared_norm is |f|^2 at x = 1.
+ * *primal is the value. work has 2n. */
 double top_risk_multiple(struct top_risk *risk, double C, double squared_norm, const double *s,
-                         double *work, double *primal);
+                         enum top_multiple how, double *work, double *primal);
 
 /* The terms of a row in the dual at a cost: 0 <= alpha <= max_alpha, 0 <= beta <= cap, with - h
  * alpha^2 / 2 and - q beta^2 / 2 in the dual's value. max_alpha or cap is 0 if there is no such

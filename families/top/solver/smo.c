@@ -152,8 +152,8 @@ static double primal(struct top_smo *smo, double squared_norm, double dual, doub
     smo->scaling = 1;
     value = 0.5 * squared_norm + smo->cost * top_risk_value(smo->risk, smo->row_s, smo->row_g);
     if (!gap_reached(value, dual, epsilon) && value - dual < RESCALING_GAP * value) {
-        smo->scaling =
-            top_risk_multiple(smo->risk, smo->cost, squared_norm, smo->row_s, smo->scores, &value);
+        smo->scaling = top_risk_multiple(smo->risk, smo->cost, squared_norm, smo->row_s,
+                                         TOP_MULTIPLE_ROUGH, smo->scores, &value);
     }
     return value;
 }

@@ -235,9 +235,9 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
         squared_norm += smo->work[i] * smo->scores[i];
     }
     double primal;
-    double x = squared_norm > 0
-                   ? top_risk_multiple(risk, cost, squared_norm, smo->row_s, smo->scores, &primal)
-                   : 0;
+    double x = squared_norm > 0 ? top_risk_multiple(risk, cost, squared_norm, smo->row_s,
+                                                    TOP_MULTIPLE_ROUGH, smo->scores, &primal)
+                                : 0;
     set_point_at_scores(smo, cost, x);
     if (complete_point(smo, cost, false, err) < 0) {
         return -1;

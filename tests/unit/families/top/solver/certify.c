@@ -468,7 +468,7 @@ static void check_certificate(struct scene *scene, double cost, bool high) {
           "a longer w is worse: %g after %g", longer.primal, found.primal);
     for (int k = -40; k <= 40 && !high; k++) { /* no multiple of the result is better */
         double other = primal_at(scene, cost, exp2(k / 8.));
-        CHECK(longer.primal <= other * (1 + 1e-7) || longer.primal == nothing,
+        CHECK(longer.primal <= other * (1 + 1e-10) || longer.primal == nothing,
               "primal %.12g, and %.12g at 2^(%d/8)", longer.primal, other, k);
     }
     plain_loss(scene, cost, 0, 0, &t, &least);
