@@ -55,7 +55,8 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
                                     .n = setup->data->n_rows,
                                     .threads = setup->threads,
                                     .cache_bytes = setup->cache_bytes - matrix_bytes,
-                                    .certify_time = &fit->certify_time};
+                                    .certify_time = &fit->certify_time,
+                                    .abandon_time = setup->abandon_time};
     start = clock_seconds();
     fit->traffic = cluster_traffic(fit_cluster(setup));
     if (family->open(&fit->state, &fit->problem, fit->point, err) < 0) {
@@ -197,8 +198,7 @@ static int run_job(void *context, struct error *err) {
     if (open_problem(job->fit, &job->setup, err) < 0) {
         return -1;
     }
-    job->fit->problem.abandon_time = job->watch.abandon_time;
-    job->watch.started = clock_seconds();
+    job->watch.started = job->watch.asked = clock_seconds();
     return solve(job->fit, &job->setup, &job->watch, err);
 }
 
@@ -212,6 +212,7 @@ static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setu
     job->setup = *setup;
     job->watch = make_watch(setup, setup->deadline);
     job->watch.abandon_time = timed_task_abandon_time(setup->deadline);
+    job->setup.abandon_time = job->watch.abandon_time;
     watch_open(&job->watch);
     return job;
 }

@@ -212,9 +212,9 @@ static void report_check(struct watch *watch, uint64_t iteration, double primal,
     }
 }
 
-/* No iteration begins that might not ask for the time again before the deadline, as the run could
- * then be abandoned. It is expected to ask as often as the one of the last two that asked more
- * often: a new algorithm's first one also creates it. */
+/* No iteration begins that is not expected to ask for the time again before the deadline: a run
+ * that does not could be abandoned. The expected pause is the shorter of the longest pauses of the
+ * last two iterations, as the first one of an algorithm also creates it. */
 static enum stop_reason check(void *context, uint64_t iteration, double primal, double dual) {
     struct watch *watch = context;
     pthread_mutex_lock(&watch->mutex);

@@ -1,6 +1,6 @@
 /* Progress messages, the log of a fit (--log), and the monitor that enforces --max-iter and
- * --max-time: it answers STOP_TIME once the deadline has passed. A task that does not ask the
- * monitor in time is abandoned by timed_task.h. */
+ * --max-time: it answers STOP_TIME once the deadline has passed, or if the solver may not ask again
+ * before it. A task that does not ask the monitor in time is abandoned by timed_task.h. */
 #ifndef DRIVER_PROGRESS_H
 #define DRIVER_PROGRESS_H
 

@@ -77,7 +77,7 @@ struct huber_path {
 double huber_inner(const struct score_map *map, const double *x, const double *y,
                    const double *y_scores);
 
-/* Iterates from w, its scores s and mu (1, the margin, or less) until the relative gap of the best
+/* Iterates from w, its scores s and mu until the relative gap of the best
  * bounds is epsilon, or another reason stops it (path->reason). The caller allocates all arrays. */
 int huber_path_run(struct huber_path *path, struct error *err);
 

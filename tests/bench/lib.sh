@@ -78,7 +78,7 @@ compare() {
         previous=$word
     done
     [ -z "${BENCH_AGAINST-}" ] || name=old
-    rm -f "$model"
+    rm -f "$model" "old.$model"
     measure_lines=$("$root/tests/bench/measure" "$runs" "$work" "$@")
     echo "$measure_lines" | awk -v what="$what" -v gap="$(gap_of "$model")" -v peer="$name" \
         -v against="${BENCH_AGAINST-}" '

@@ -258,7 +258,8 @@ static int run(struct newton *newton, struct error *err) {
     fit->dual = path->dual;
     fit->iterations = path->iterations;
     fit->converged = path->reason == STOP_REACHED;
-    fit->reason = newton->cg_steps_left > 0 || fit->converged ? path->reason : STOP_ITERATIONS;
+    bool ended = fit->converged || stop_limited(path->reason);
+    fit->reason = newton->cg_steps_left > 0 || ended ? path->reason : STOP_ITERATIONS;
     return status;
 }
 

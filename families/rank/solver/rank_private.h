@@ -57,7 +57,7 @@ struct rank_fitting {
     double product_seconds;      /* with a time limit: of a product with the kernel matrix; or 0 */
     unsigned ran;             /* bit set by enum algorithm: the algorithms that ran for this gap */
     bool at_limit;            /* the last one ended at its work limit */
-    bool fallback_impossible; /* creating a fallback solver showed that it is impossible */
+    bool fallback_impossible; /* a fallback solver could not be created, or not in time */
 };
 
 static inline bool rank_is_reached(const struct rank_fitting *fitting) {

@@ -55,7 +55,7 @@ static const double RHO_FACTOR = 4;
 enum { RHO_UPDATES = 6 };
 
 /* A mu at which no alpha is clipped at W = 0: there |b| <= 1, so 0 <= u <= 2. Then c times its
- * alphas, c <= 1, are the alphas of MU_UNCLIPPED / c (of the squared hinge, about). */
+ * alphas, c <= 1, are the alphas of MU_UNCLIPPED / c; of the squared hinge, of 5 / (2 c) - 1/2. */
 static const double MU_UNCLIPPED = 2;
 
 /* The first mu, relative to that whose alphas have the best dual bound at W = 0; and at a given

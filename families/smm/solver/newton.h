@@ -34,7 +34,7 @@ void smm_newton_free(struct smm_newton *newton);
 void smm_newton_forget(struct smm_newton *newton);
 
 /* The next solve starts at W (d), the dual variables alpha (n) and ten times this mu, but at most
- * its own first one (mu and alpha: hinge only): the solution of a similar problem, and its
+ * its own first one: the solution of a similar problem, and its
  * smm_newton_mu. The arrays are borrowed until then. */
 void smm_newton_start(struct smm_newton *newton, const double *W, const double *alpha, double mu);
 

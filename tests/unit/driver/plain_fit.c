@@ -69,19 +69,21 @@ static struct plain_fit *fit(const struct options *options, struct data *data, d
     return made;
 }
 
-/* Whether a solver is stopped 100 seconds before its deadline, if its last two iterations took so
- * many seconds, in which it asked for the time so often. */
-static bool stops(double before, double last, int questions) {
+/* The number of the check (1, 2; 0: none) that stops a solver 100 seconds before its deadline, if
+ * its last two iterations took so many seconds, and in the last it asked for the time so often. */
+static int stops(double before, double last, int questions) {
     struct watch watch = {.deadline = clock_seconds() + 100, .abandon_time = INFINITY};
     const struct monitor monitor = watch_monitor(&watch);
     watch_open(&watch);
     watch.asked -= before;
-    bool stopped = monitor_check(&monitor, 1, 1, 0) == STOP_TIME;
+    if (monitor_check(&monitor, 1, 1, 0)) {
+        return 1;
+    }
     for (int k = 0; k < questions; k++) {
         watch.asked -= last / questions;
-        stopped = stopped || (k + 1 < questions && monitor_past_deadline(&monitor));
+        CHECK(k + 1 == questions || !monitor_past_deadline(&monitor), "the deadline is too early");
     }
-    return !stopped && monitor_check(&monitor, 2, 1, 0) == STOP_TIME;
+    return monitor_check(&monitor, 2, 1, 0) == STOP_TIME ? 2 : 0;
 }
 
 int main(void) {
@@ -106,9 +108,9 @@ int main(void) {
               made->model.iterations == 0,
           "a solver that waits is waited for");
     plain_fit_free(made);
-    CHECK(stops(150, 200, 1), "an iteration is begun that would end too late");
-    CHECK(!stops(1, 200, 1) && !stops(200, 1, 1), "one long iteration stops a solver");
-    CHECK(!stops(150, 200, 4), "a solver that asks for the time is stopped early");
+    CHECK(stops(150, 200, 1) == 2, "an iteration is begun that would end too late");
+    CHECK(stops(1, 200, 1) == 0 && stops(200, 1, 1) == 0, "one long iteration stops a solver");
+    CHECK(stops(150, 200, 4) == 0, "a solver that asks for the time is stopped early");
     options_free(&options);
     puts("ok: a solver that does not look at the clock is left to itself");
     fflush(stdout);
