@@ -30,10 +30,12 @@ enum {
     MC_MEAN_SWEEPS = 8,           /* sweeps over which W is averaged, */
     MC_MEAN_PART = 4,             /* if W has at most 1/4 of the entries of the data */
     FEW_SWEEPS = 3,               /* sweeps over few classes after each full one */
-    /* A descent stalls after PATIENCE sweeps, plus a quarter of those so far, without PROGRESS of
+    /* A descent stalls after so many sweeps, plus a quarter of those so far, without PROGRESS of
      * the gap. Double follows float: with 200, 20 newsgroups with ats at C = 100 take 442 sweeps
-     * instead of 234. */
-    PATIENCE = 50,
+     * instead of 234. In double, 400 rows of 2,000 features on three processes need more than 50.
+     */
+    float_PATIENCE = 50,
+    double_PATIENCE = 5000,
     MIN_FEATURES = 8 /* features of a task that computes a part of W(alpha) */
 };
 

@@ -372,7 +372,7 @@ static int NAME(check_progress)(struct NAME(descent) * descent, struct mc_linear
     } else if (gap < progress->best * (1 - PROGRESS)) {
         progress->best = gap;
         progress->best_at = sweeps;
-    } else if (sweeps - progress->best_at > PATIENCE + (sweeps - progress->start) / 4) {
+    } else if (sweeps - progress->best_at > NAME(PATIENCE) + (sweeps - progress->start) / 4) {
         linear->end = STALLED;
     }
     if (linear->end == RUNNING &&
