@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Up to this number of preferences, all pairs are visited one by one: it takes a millisecond, and
+ * without, 4 rows end at a gap of 6.7e-9 instead of 1e-14. */
+static const double MAX_LISTED = 1 << 18;
+
 /* The largest grid, relative to mu: rounding to it moves the dual point by a negligible amount. */
 static const double MAX_GRID = 0x1p-20;
 
@@ -123,11 +127,15 @@ static struct totals sums_listed(struct group *group, long double delta, long do
     return totals;
 }
 
+static bool is_listed(const struct rank_pairs *pairs) {
+    return pairs->partner_start || pairs->n_pairs <= MAX_LISTED;
+}
+
 /* Sums at margin delta. Moments are complete only if they are asked for. */
 static struct totals sums(struct group *group, long double delta, bool moments) {
     memset(group->moment, 0, group->m * sizeof *group->moment);
     memset(group->absolute_moment, 0, group->m * sizeof *group->absolute_moment);
-    if (group->pairs->partner_start) {
+    if (is_listed(group->pairs)) {
         return sums_listed(group, delta, error_of_u(group->size));
     }
     struct totals totals = sums_on_side(group, delta, false);
@@ -160,7 +168,7 @@ static int group_create(struct group *group, const struct rank_pairs *pairs, str
 /* Bound of the rounding error of a group's sum. */
 static double loss_error(const struct group *group, const struct totals *totals, bool squared) {
     double active = (double)totals->active, size = group->size;
-    if (!group->pairs->partner_start) {
+    if (!is_listed(group->pairs)) {
         return rounding_factor(group->pairs) * active * (squared ? 4 * size * size : 2 * size);
     }
     double u_error = (double)error_of_u(size), first = (double)totals->first;
