@@ -76,7 +76,7 @@ static int make_component(const struct mc_task *task, const uint32_t *row, size_
                          .gram = component->gram,
                          .n = n,
                          .threads = whole->threads,
-                         .abandon_time = task->problem->abandon_time,
+                         .abandon_time = whole->abandon_time,
                          .cache_bytes = whole->cache_bytes - gram_cached_bytes(component->gram),
                          .certify_time = whole->certify_time};
     component->task.problem = &component->problem;

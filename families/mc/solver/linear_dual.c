@@ -104,28 +104,31 @@ static int find_weights(const struct mc_task *task, const double *U, double *wei
     return status;
 }
 
-static void scale(double *x, size_t n, double factor) {
-    for (size_t i = 0; i < n; i++) {
-        x[i] *= factor;
+/* Certifies the fit's weights times factor. */
+static int certify_multiple(const struct mc_task *task, double cost, double factor,
+                            const struct mc_dual *point, struct mc_fit *fit, struct error *err) {
+    size_t k = task->shape.k, entries = (task->problem->data->n_features + (size_t)1) * k;
+    for (size_t j = 0; j < entries; j++) {
+        fit->weights[j] *= factor;
     }
+    for (size_t c = 0; fit->bias && c < k; c++) {
+        fit->bias[c] *= factor;
+    }
+    return mc_certify(task, cost, point, fit, err);
 }
 
 /* Certifies the fit's weights, and larger multiples of them while the rounding of scores at the
  * margin costs more than their length. */
 static int certify_multiples(const struct mc_task *task, double cost, const struct mc_dual *point,
                              struct mc_fit *fit, struct error *err) {
-    size_t k = task->shape.k, entries = (task->problem->data->n_features + (size_t)1) * k;
-    int status = mc_certify(task, cost, point, fit, err);
-    for (int t = 0; status == 0 && t < MAX_RESCALINGS && fit->certificate.scaling > 1; t++) {
-        double factor = fit->certificate.scaling, primal = fit->certificate.primal;
-        bool back = false;
-        do {
-            scale(fit->weights, entries, factor);
-            scale(fit->bias, fit->bias ? k : 0, factor);
-            status = mc_certify(task, cost, point, fit, err);
-            back = !back && status == 0 && fit->certificate.primal > primal;
-            factor = 1 / factor;
-        } while (back);
+    const struct certificate *found = &fit->certificate;
+    int status = certify_multiple(task, cost, 1, point, fit, err);
+    for (int t = 0; status == 0 && t < MAX_RESCALINGS && found->scaling > 1; t++) {
+        double factor = found->scaling, primal = found->primal;
+        status = certify_multiple(task, cost, factor, point, fit, err);
+        if (status == 0 && found->primal > primal) {
+            return certify_multiple(task, cost, 1 / factor, point, fit, err);
+        }
     }
     return status;
 }
@@ -165,7 +168,7 @@ static int certify_weights(const struct mc_linear_dual *dual, double epsilon,
     return status;
 }
 
-/* An mc_run. A stop that concerns only the kernel matrix is one by rounding here. */
+/* An mc_run. Reasons of the kernel problem count as rounding, which certify_reason examines. */
 static int run(void *context, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
                struct error *err) {
     struct mc_linear_dual *dual = context;

@@ -125,8 +125,8 @@ static const struct policy_row rows[] = {
          "--solver newton; auto: squared hinge, or linear with at most 2,048 features; not pair "
          "features",
      .limit =
-         "4 runs, each to a smaller gap; with kernels and a fallback solver, in each run a step "
-         "of conjugate gradients for 16 distinct rows, 40 at least",
+         "4 runs, each to a smaller gap; with kernels and a fallback solver, in each run one step "
+         "of conjugate gradients for every 16 distinct rows, 40 at least",
      .then = "newton-direct or interior-point; without them the fit ends",
      .applies = newton_applies,
      .run = rank_run_newton},
