@@ -4,6 +4,7 @@
 #include "common/base/threads.h"
 
 #include "common/base/blas.h"
+#include "common/base/flush.h"
 #include "common/base/memory.h"
 
 #include <pthread.h>
@@ -27,6 +28,7 @@ struct threads {
     threads_task task;
     void *argument;
     size_t n_tasks;
+    unsigned mode; /* of the caller's arithmetic (flush.h) */
     atomic_size_t next;
     bool (*stop)(void *context); /* the limit of the runs, or NULL */
     void *stop_context;
@@ -68,6 +70,7 @@ static void *worker_main(void *argument) {
         }
         run_number = threads->run_number;
         pthread_mutex_unlock(&threads->mutex);
+        flush_set_mode(threads->mode);
         work(threads, worker->number);
         pthread_mutex_lock(&threads->mutex);
         if (--threads->running == 0) {
@@ -206,6 +209,7 @@ void threads_run(struct threads *threads, size_t n_tasks, threads_task task, voi
     threads->task = task;
     threads->argument = argument;
     threads->n_tasks = n_tasks;
+    threads->mode = flush_mode();
     atomic_store(&threads->next, 0);
     threads->running = threads->n - 1;
     threads->run_number++;

@@ -29,7 +29,8 @@ void threads_free(struct threads *threads);
 size_t threads_count(const struct threads *threads);
 
 /* Runs tasks 0..n_tasks-1, each once, started in ascending order, and returns when all are done.
- * Not re-entrant: a task must not call threads_run on the pool that runs it. */
+ * Tasks have the caller's mode of arithmetic (flush.h). Not re-entrant: a task must not call
+ * threads_run on the pool that runs it. */
 void threads_run(struct threads *threads, size_t n_tasks, threads_task task, void *argument);
 
 /* memory_zeros for a block of which each worker sets a part to zero: for large blocks that is the

@@ -4,6 +4,7 @@
 
 #include "common/base/array.h"
 #include "common/base/arrays.h"
+#include "common/base/flush.h"
 #include "common/base/memory.h"
 #include "common/base/order.h"
 #include "common/base/sizes.h"
@@ -388,6 +389,7 @@ static void add_products(const struct work *work, size_t first, size_t m, size_t
                          const struct helper *helper) {
     size_t k = work->k, row_stride = k,
            output_stride = 1; /* distance in `sums` to the next row, and to the next output */
+    unsigned mode = flush_begin();
     if (work->few) {
         few_coefficients_multiply(work->few, first / TILE_COLUMNS, helper->tile, TILE_STRIDE,
                                   to - from, helper->sums, TILE_ROWS);
@@ -404,6 +406,7 @@ static void add_products(const struct work *work, size_t first, size_t m, size_t
             row[c] += (double)helper->sums[(i - from) * row_stride + c * output_stride];
         }
     }
+    flush_set_mode(mode);
 }
 
 static void multiply_task(void *argument, size_t task, size_t worker) {

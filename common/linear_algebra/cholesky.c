@@ -1,6 +1,7 @@
 /* Factorisations and solutions, blocked for several threads. */
 #include "common/linear_algebra/cholesky.h"
 
+#include "common/base/flush.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 
@@ -35,7 +36,9 @@ int cholesky_factor(double *A, size_t n) {
         return -1;
     }
     int order = (int)n, info = 0;
+    unsigned mode = flush_begin();
     dpotrf_("U", &order, A, &order, &info);
+    flush_set_mode(mode);
     return info == 0 ? 0 : -1;
 }
 
@@ -140,17 +143,19 @@ int cholesky_factor_blocks(double *A, size_t n, struct threads *threads) {
     if (n > INT_MAX) {
         return -1;
     }
-    for (size_t first = 0; first < n; first += BLOCK) {
+    int info = 0;
+    unsigned mode = flush_begin();
+    for (size_t first = 0; info == 0 && first < n; first += BLOCK) {
         struct block block = {.A = A, .n = n, .first = first, .end = smaller(n, first + BLOCK)};
-        int order = (int)(block.end - first), stride = (int)n, info = 0;
+        int order = (int)(block.end - first), stride = (int)n;
         dpotrf_("U", &order, A + first * n + first, &stride, &info);
-        if (info != 0) {
-            return -1;
+        if (info == 0) {
+            run_rows(threads, &block, n - block.end, BLOCK / 2, divide_rows);
+            run_rows(threads, &block, n - block.end, (n - block.end) / 2, reduce_rows);
         }
-        run_rows(threads, &block, n - block.end, BLOCK / 2, divide_rows);
-        run_rows(threads, &block, n - block.end, (n - block.end) / 2, reduce_rows);
     }
-    return 0;
+    flush_set_mode(mode);
+    return info == 0 ? 0 : -1;
 }
 
 /* Task of forward substitution: subtracts the block's solution from the rows below it. */
@@ -187,6 +192,7 @@ static void solve_block(const struct block *block, enum CBLAS_TRANSPOSE half) {
 void cholesky_solve_columns(const double *L, size_t n, double *X, size_t k,
                             struct threads *threads) {
     struct block block = {.L = L, .n = n, .X = X, .k = k};
+    unsigned mode = flush_begin();
     for (; block.first < n; block.first += BLOCK) {
         block.end = smaller(n, block.first + BLOCK);
         solve_block(&block, CblasNoTrans);
@@ -198,15 +204,18 @@ void cholesky_solve_columns(const double *L, size_t n, double *X, size_t k,
         solve_block(&block, CblasTrans);
         run_rows(threads, &block, block.first, k, backward_rows);
     }
+    flush_set_mode(mode);
 }
 
 /* ---- one thread ---- */
 
 void cholesky_solve(const double *L, size_t n, double *x) {
+    unsigned mode = flush_begin();
     if (n > 0) {
         cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, L, (int)n, x, 1);
         cblas_dtrsv(CblasRowMajor, CblasLower, CblasTrans, CblasNonUnit, (int)n, L, (int)n, x, 1);
     }
+    flush_set_mode(mode);
 }
 
 int cholesky_invert(double *L, size_t n) {
@@ -217,7 +226,9 @@ int cholesky_invert(double *L, size_t n) {
         return -1;
     }
     int order = (int)n, info = 0;
+    unsigned mode = flush_begin();
     dpotri_("U", &order, L, &order, &info);
+    flush_set_mode(mode);
     return info == 0 ? 0 : -1;
 }
 
@@ -237,7 +248,9 @@ int cholesky_pivoted(double *A, size_t n, double least, size_t *rank, uint32_t *
         }
         least = fmax(least, (double)n * (DBL_EPSILON / 2) * largest);
         int order = (int)n, found = 0, info = 0;
+        unsigned mode = flush_begin();
         dpstrf_("U", &order, A, &order, from, &found, &least, work, &info);
+        flush_set_mode(mode);
         *rank = (size_t)found;
         for (size_t i = 0; i < n; i++) {
             pivot[i] = (uint32_t)from[i] - 1;

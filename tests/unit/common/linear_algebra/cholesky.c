@@ -5,6 +5,8 @@
 #include "tests/unit/compute.h"
 
 #include <cblas.h>
+#include <float.h>
+#include <stdatomic.h>
 
 enum { POOLS = 3, K = 3 };
 
@@ -78,6 +80,18 @@ static void check_ridge(size_t n, double least) {
     }
 }
 
+/* A task of which each worker takes one: numbers below the normal range are kept, as certificates
+ * need. *argument: tasks that have not started. */
+static void check_gradual_underflow(void *argument, size_t task, size_t worker) {
+    atomic_size_t *waiting = argument;
+    volatile double tiny = DBL_MIN;
+    (void)task;
+    for (atomic_fetch_sub(waiting, 1); atomic_load(waiting) > 0;) {
+    }
+    tiny = tiny / 2;
+    CHECK(tiny > 0, "worker %zu flushes to zero", worker);
+}
+
 int main(void) {
     struct threads *pool[POOLS] = {NULL};
     for (size_t p = 1; p < POOLS; p++) {
@@ -86,6 +100,10 @@ int main(void) {
     const size_t n[] = {1, 2, 255, 256, 257, 513, 1300};
     for (size_t a = 0; a < sizeof n / sizeof n[0]; a++) {
         check_size(n[a], pool);
+    }
+    for (size_t p = 0; p < POOLS; p++) {
+        atomic_size_t waiting = threads_count(pool[p]);
+        threads_run(pool[p], threads_count(pool[p]), check_gradual_underflow, &waiting);
     }
     const double least[] = {0, 1e-12, 1e-6, 0.5};
     for (size_t l = 0; l < sizeof least / sizeof least[0]; l++) {
