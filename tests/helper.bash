@@ -145,6 +145,13 @@ within() {
         fail "$1 is not within [$2, $3]"
 }
 
+# overlap MODEL MODEL: the bounds of two fits of one problem hold one another's optimum.
+overlap() {
+    awk -v p="$(header primal "$1")" -v d="$(header dual "$1")" -v q="$(header primal "$2")" \
+        -v e="$(header dual "$2")" 'BEGIN { exit !(p >= e * (1 - 1e-9) && q >= d * (1 - 1e-9)) }' ||
+        fail "$1 and $2 do not agree"
+}
+
 # near A B PART: asserts that they differ by at most PART times B.
 near() {
     awk -v a="$1" -v b="$2" -v part="$3" 'BEGIN { d = a - b; d = d < 0 ? -d : d

@@ -27,13 +27,6 @@ rows() {
         }'
 }
 
-# overlap MODEL MODEL: the bounds of two fits of one problem hold one another's optimum.
-overlap() {
-    awk -v p="$(header primal "$1")" -v d="$(header dual "$1")" -v q="$(header primal "$2")" \
-        -v e="$(header dual "$2")" 'BEGIN { exit !(p >= e * (1 - 1e-9) && q >= d * (1 - 1e-9)) }' ||
-        fail "$1 and $2 do not agree"
-}
-
 formulations='ww cs llw adm atm ats mmr ova'
 
 # ---- units ----
@@ -63,6 +56,21 @@ formulations='ww cs llw adm atm ats mmr ova'
             train --strict -s $s $bias -c 1e5 -e 1e-8 wide.svm tight
         done
     done
+}
+
+# bats test_tags=long
+@test "mc: a kernel matrix of small rank is solved as a linear problem" {
+    svm-generate mc --rows 2100 --features 5 --classes 3 --values 0 --output small.svm
+    for s in ww 'cs -B 2' ova; do
+        for kernel in '-t polynomial -d 2 -r 1' '-t rbf -g .001'; do
+            train --strict -s $s $kernel -c 10 -e 1e-4 small.svm linear
+            [[ $(header solver linear) == *low-rank* ]]
+            train -s $s $kernel -c 10 -e 1e-2 --solver bcd small.svm kernel
+            overlap linear kernel
+        done
+    done
+    train -s ww -t rbf -g 10 small.svm kernel
+    [[ $(header solver kernel) != *low-rank* ]]
 }
 
 # bats test_tags=long

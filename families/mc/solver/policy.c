@@ -71,7 +71,7 @@ static int run_linear(struct mc_state *state, struct mc_goal goal, const struct 
     goal.fallback_work = policy_applies(&mc_policy, ALGORITHM_NEWTON, state)
                              ? mc_newton_work(task)
                              : fmin(enabled_work(ALGORITHM_INTERIOR_POINT, mc_interior_work(task)),
-                                    enabled_work(ALGORITHM_ADMM, mc_linear_dual_work(task)));
+                                    enabled_work(ALGORITHM_ADMM, mc_reformulation_work(task)));
     return mc_linear_solve(solvers->linear, &goal, monitor, fit, err);
 }
 
@@ -79,7 +79,7 @@ static double admm_work(const struct mc_state *state) {
     return enabled_work(ALGORITHM_ADMM, mc_kernel_admm_work(state->solvers->kernel_descent));
 }
 
-static double low_rank_work(const struct mc_state *state) {
+static double surrogate_work(const struct mc_state *state) {
     return enabled_work(ALGORITHM_ADMM_LOW_RANK,
                         mc_kernel_surrogate_work(state->solvers->kernel_descent));
 }
@@ -87,7 +87,7 @@ static double low_rank_work(const struct mc_state *state) {
 static int run_kernel(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
                       struct mc_fit *fit, struct error *err) {
     goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
-    goal.fallback_work = fmin(admm_work(state), low_rank_work(state));
+    goal.fallback_work = fmin(admm_work(state), surrogate_work(state));
     return mc_kernel_solve(state->solvers->kernel_descent, &goal, monitor, fit, err);
 }
 
@@ -148,40 +148,47 @@ static bool is_slow(const struct mc_state *state) {
     return !is_linear(state) && descent && mc_kernel_is_slow(descent);
 }
 
-static bool low_rank_applies(const void *context) {
+static bool surrogate_applies(const void *context) {
     const struct mc_state *state = context;
-    return is_slow(state) && low_rank_work(state) < admm_work(state);
+    return is_slow(state) && surrogate_work(state) < admm_work(state);
 }
 
-static int low_rank(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
-                    struct mc_fit *fit, struct error *err) {
+static int surrogate(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
+                     struct mc_fit *fit, struct error *err) {
     goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
     goal.fallback_work = admm_work(state);
     return mc_kernel_surrogate(state->solvers->kernel_descent, &goal, monitor, fit, err);
 }
 
-static int run_low_rank(void *state, const struct monitor *monitor, struct error *err) {
-    return run_algorithm(state, low_rank, monitor, err);
+static int run_surrogate(void *state, const struct monitor *monitor, struct error *err) {
+    return run_algorithm(state, surrogate, monitor, err);
 }
 
 /* Linear problems are solved in the dual where the interior-point method takes longer. */
 static bool admm_applies(const void *context) {
     const struct mc_state *state = context;
     const struct mc_task *task = state->solvers->task;
-    double work = mc_linear_dual_work(task);
+    double work = mc_reformulation_work(task);
     return is_linear(state)
                ? state->method != MC_NEWTON && isfinite(work) && work < mc_interior_work(task)
                : is_slow(state);
 }
 
+/* Solves the problem in its other form. */
+static int reformulated(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
+                        struct mc_fit *fit, struct error *err) {
+    struct mc_solvers *solvers = state->solvers;
+    return !solvers->reformulation &&
+                   mc_reformulation_create(&solvers->reformulation, solvers->task,
+                                           solvers->n_explicit, err) < 0
+               ? -1
+               : mc_reformulation_solve(solvers->reformulation, &goal, monitor, fit, err);
+}
+
 static int admm(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
                 struct mc_fit *fit, struct error *err) {
-    struct mc_solvers *solvers = state->solvers;
     if (is_linear(state)) {
-        return !solvers->linear_dual &&
-                       mc_linear_dual_create(&solvers->linear_dual, solvers->task, err) < 0
-                   ? -1
-                   : mc_linear_dual_solve(solvers->linear_dual, &goal, monitor, fit, err);
+        return reformulated(state, goal, monitor, fit, err);
     }
     goal.active_set = policy_applies(&mc_policy, ALGORITHM_ACTIVE_SET, state);
     return mc_kernel_admm(state->solvers->kernel_descent, &goal, monitor, fit, err);
@@ -189,6 +196,15 @@ static int admm(struct mc_state *state, struct mc_goal goal, const struct monito
 
 static int run_admm(void *state, const struct monitor *monitor, struct error *err) {
     return run_algorithm(state, admm, monitor, err);
+}
+
+static bool low_rank_applies(const void *context) {
+    const struct mc_state *state = context;
+    return state->method == MC_AUTO && state->solvers->n_explicit > 0;
+}
+
+static int run_low_rank(void *state, const struct monitor *monitor, struct error *err) {
+    return run_algorithm(state, reformulated, monitor, err);
 }
 
 static bool active_set_applies(const void *state) {
@@ -226,6 +242,14 @@ static int run_interior(void *state, const struct monitor *monitor, struct error
 /* ---- the policy ---- */
 
 static const struct policy_row rows[] = {
+    {.algorithm = ALGORITHM_LOW_RANK,
+     .when = "auto, positive semidefinite kernels, one process: from 2,048 rows on, if at most 512 "
+             "landmarks, an eighth of the rows, leave at most a millionth of the trace, and their "
+             "features have at most 2,048 weights",
+     .limit = "all rows for the linear kernel, on these features",
+     .then = "coordinate descent, from zero",
+     .applies = low_rank_applies,
+     .run = run_low_rank},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
      .when = "always, but with --solver newton",
      .limit =
@@ -252,8 +276,8 @@ static const struct policy_row rows[] = {
      .when = "kernels: the descent has left the problem to ADMM, which costs more than this",
      .limit = "16 evaluations of 25 iterations, then as coordinate descent",
      .then = "active-set iterations and coordinate descent from its point, then ADMM",
-     .applies = low_rank_applies,
-     .run = run_low_rank},
+     .applies = surrogate_applies,
+     .run = run_surrogate},
     {.algorithm = ALGORITHM_ADMM,
      .when = "kernels: the descent has left the problem to it; linear: up to 4,096 rows in this "
              "process, if the interior-point method takes longer",
@@ -292,7 +316,7 @@ int mc_policy_solve(struct mc_state *state, const struct monitor *monitor, struc
 
 void mc_solvers_free(struct mc_solvers *solvers) {
     mc_linear_free(solvers->linear);
-    mc_linear_dual_free(solvers->linear_dual);
+    mc_reformulation_free(solvers->reformulation);
     mc_kernel_free(solvers->kernel_descent);
     components_free(&solvers->components);
 }

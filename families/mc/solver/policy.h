@@ -6,8 +6,8 @@
 #include "common/base/error.h"
 #include "families/mc/solver/kernel_descent.h"
 #include "families/mc/solver/linear_descent.h"
-#include "families/mc/solver/linear_dual.h"
 #include "families/mc/solver/mc.h"
+#include "families/mc/solver/reformulation.h"
 #include "families/mc/solver/task.h"
 #include "fit/monitor.h"
 #include "fit/policy.h"
@@ -18,8 +18,9 @@
 /* The solvers of a task, which are warm-started from one cost to the next. */
 struct mc_solvers {
     const struct mc_task *task;
-    struct mc_linear *linear;                 /* NULL before the first use */
-    struct mc_linear_dual *linear_dual;       /* NULL before the first use */
+    struct mc_linear *linear;               /* NULL before the first use */
+    struct mc_reformulation *reformulation; /* NULL before the first use */
+    size_t n_explicit; /* kernels: features of the reformulation; 0: it does not apply */
     struct mc_kernel_descent *kernel_descent; /* NULL before the first use */
     bool searched;                            /* the connected components are known */
     struct components components; /* of the kernel matrix; none for a component itself */

@@ -24,7 +24,8 @@ struct mc_task {
     double bias;              /* value of the constant feature; 0: none */
     struct certify *certify;
     uint64_t seed;
-    bool keep; /* fits store their dual points */
+    bool keep;         /* fits store their dual points */
+    bool reformulated; /* of another task (reformulation.h): it has no other form itself */
 };
 
 struct mc_goal {

@@ -4,16 +4,16 @@
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/base/sizes.h"
-#include "common/kernel/landmarks.h"
+#include "common/kernel/explicit_features.h"
 #include "families/rank/solver/newton.h"
+#include "families/rank/solver/risk.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    PILOT = 256,       /* landmarks that are tried first, */
-    PILOT_ROWS = 1024, /* on so many rows */
+    PILOT = 256, /* landmarks that are tried first */
     FIRST_LANDMARKS = 3072,
     MIN_LANDMARKS = 512,     /* if rows or memory are few */
     MAX_LANDMARKS = 1 << 13, /* their triangle takes 512 MB */
@@ -31,9 +31,6 @@ static const double OWN_PART = 0.25;
  * top, 20,000 rows, 30 features, rbf). */
 static const double MAX_RESIDUAL = 0.02;
 
-/* Landmarks are left out to which the others leave this part of the largest diagonal entry. */
-static const double ROUNDING = 1e-10;
-
 /* With less than this share of the landmarks asked for, the rows have no more. */
 static const double MIN_SHARE = 0.9;
 
@@ -47,10 +44,14 @@ struct rank_low_rank {
     const struct problem *problem;
     struct rank_pairs *pairs;
     size_t size; /* landmarks asked for */
-    struct landmarks landmarks;
+    struct explicit_features features;
     struct score_map map; /* of the approximation */
     struct cutting_planes *planes;
-    double *last; /* (n) coefficients of the last Newton solution; NULL before the first */
+    /* the last Newton solution: (n) coefficients, or weights of the features; NULL before the
+     * first */
+    double *last;
+    bool linear;                 /* the linear problem of the features is solved */
+    struct score_map linear_map; /* its map, then */
     uint64_t seed;
     double creation_seconds, solution_seconds; /* if there is a time limit */
 };
@@ -59,52 +60,6 @@ struct rank_low_rank {
 
 static uint32_t row_of_gram(const struct problem *problem, size_t i) {
     return problem->rows ? problem->rows[i] : (uint32_t)i;
-}
-
-/* Features of rows (n) of the kernel matrix. */
-static int create_landmarks(struct landmarks *landmarks, const struct problem *problem,
-                            const uint32_t *rows, size_t n, size_t size, uint64_t seed,
-                            struct error *err) {
-    const struct kernel_rows *own = gram_rows(problem->gram);
-    const struct landmarks_goal goal = {.m = size, .seed = seed, .min_pivot = ROUNDING};
-    double *diagonal = memory_array(n, sizeof *diagonal, "landmarks", err);
-    if (!diagonal) {
-        return -1;
-    }
-    for (size_t i = 0; i < n; i++) {
-        size_t row = rows ? rows[i] : i;
-        diagonal[i] = kernel_value(own, row, own, row);
-    }
-    int status =
-        landmarks_create(landmarks, problem->gram, rows, n, diagonal, &goal, problem->threads, err);
-    free(diagonal);
-    return status;
-}
-
-/* *part = the part of the trace that PILOT landmarks leave, of a sample of the rows. */
-static int pilot(const struct problem *problem, uint64_t seed, double *part, struct error *err) {
-    struct random random;
-    struct landmarks landmarks;
-    uint32_t row[PILOT_ROWS];
-    double step = (double)problem->n / PILOT_ROWS, rest = 0, whole = 0;
-    random_start(&random, seed, RANDOM_STREAM);
-    for (size_t i = 0; i < PILOT_ROWS; i++) {
-        size_t drawn = (size_t)(((double)i + random_unit(&random)) * step);
-        row[i] = row_of_gram(problem, smaller(drawn, problem->n - 1));
-    }
-    if (create_landmarks(&landmarks, problem, row, PILOT_ROWS, PILOT, seed, err) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < PILOT_ROWS; i++) {
-        const float *z = landmarks.Z + i * landmarks.stride;
-        rest += (double)landmarks.rest[i];
-        for (size_t a = 0; a < landmarks.width; a++) {
-            whole += (double)z[a] * (double)z[a];
-        }
-    }
-    *part = rest / (rest + whole);
-    landmarks_free(&landmarks);
-    return 0;
 }
 
 static bool has_many_rows(const struct problem *problem) {
@@ -131,8 +86,10 @@ int rank_low_rank_size(const struct problem *problem, uint64_t seed, size_t *siz
                        struct error *err) {
     const struct gram *gram = problem->gram;
     double part;
-    *size = 0;
-    if (!gram || problem->zero_only || problem->constant > 0 || gram_is_cached(gram) ||
+    if (explicit_features_size(problem, RANK_MAX_HESSIAN_FEATURES, seed, size, err) < 0) {
+        return -1;
+    }
+    if (*size > 0 || !gram || problem->zero_only || problem->constant > 0 || gram_is_cached(gram) ||
         gram_rows(gram)->cluster || !kernel_definite(gram_rows(gram)->kernel)) {
         return 0;
     }
@@ -140,7 +97,7 @@ int rank_low_rank_size(const struct problem *problem, uint64_t seed, size_t *siz
     if (first == 0) {
         return 0;
     }
-    if (pilot(problem, seed, &part, err) < 0) {
+    if (explicit_features_pilot(problem, PILOT, seed, &part, err) < 0) {
         return -1;
     }
     *size = part <= MAX_RESIDUAL ? first : 0;
@@ -150,7 +107,7 @@ int rank_low_rank_size(const struct problem *problem, uint64_t seed, size_t *siz
 static int map_scores(const struct score_map *map, const double *weights, double *s,
                       struct error *err) {
     const struct rank_low_rank *low = map->context;
-    return landmarks_multiply(&low->landmarks, weights, s, map->threads, err);
+    return landmarks_multiply(&low->features.landmarks, weights, s, map->threads, err);
 }
 
 int rank_low_rank_create(struct rank_low_rank **low, const struct problem *problem,
@@ -159,8 +116,7 @@ int rank_low_rank_create(struct rank_low_rank **low, const struct problem *probl
     double left = monitor_seconds_left(monitor);
     struct rank_low_rank *made = memory_zeros(1, sizeof *made, "a solver", err);
     *low = NULL;
-    if (!made || create_landmarks(&made->landmarks, problem, problem->rows, problem->n, size, seed,
-                                  err) < 0) {
+    if (!made || explicit_features_create(&made->features, problem, size, seed, err) < 0) {
         free(made);
         return -1;
     }
@@ -175,6 +131,12 @@ int rank_low_rank_create(struct rank_low_rank **low, const struct problem *probl
                                    .threads = problem->threads,
                                    .scores = map_scores,
                                    .adjoint = score_map_copy};
+    made->linear =
+        made->features.exact && made->features.data.n_features <= RANK_MAX_HESSIAN_FEATURES;
+    if (made->linear && score_map_create(&made->linear_map, &made->features.problem, err) < 0) {
+        rank_low_rank_free(made);
+        return -1;
+    }
     *low = made;
     return 0;
 }
@@ -183,14 +145,15 @@ void rank_low_rank_free(struct rank_low_rank *low) {
     if (low) {
         cutting_planes_free(low->planes);
         free(low->last);
-        landmarks_free(&low->landmarks);
+        score_map_free(&low->linear_map);
+        explicit_features_free(&low->features);
         free(low);
     }
 }
 
 size_t rank_low_rank_next_size(const struct rank_low_rank *low) {
     size_t size = largest_size(low->problem, smaller(2 * low->size, MAX_LANDMARKS));
-    bool all = (double)low->landmarks.width < MIN_SHARE * (double)low->size;
+    bool all = (double)low->features.landmarks.width < MIN_SHARE * (double)low->size;
     return all || (double)size < MIN_GROWTH * (double)low->size ? 0 : size;
 }
 
@@ -269,12 +232,12 @@ static int estimate_residual(const struct rank_low_rank *low, const double *beta
     double *approximate = memory_array(problem->n, sizeof *approximate, "scores", err);
     draw(low, beta, &sample);
     *residual = 0;
-    int status =
-        !approximate ||
-                landmarks_multiply(&low->landmarks, beta, approximate, problem->threads, err) < 0 ||
-                multiply(problem, beta, &sample, product, err) < 0
-            ? -1
-            : 0;
+    int status = !approximate ||
+                         landmarks_multiply(&low->features.landmarks, beta, approximate,
+                                            problem->threads, err) < 0 ||
+                         multiply(problem, beta, &sample, product, err) < 0
+                     ? -1
+                     : 0;
     for (size_t k = 0; status == 0 && k < sample.n; k++) {
         double difference = product[k] - approximate[sample.row[k]];
         *residual += copysign(sample.weight[k], beta[sample.row[k]]) * difference;
@@ -310,9 +273,11 @@ int rank_low_rank_time_product(const struct problem *problem, const struct monit
 
 static int solve_newton(struct rank_low_rank *low, enum rank_loss loss, double cost, double epsilon,
                         const struct monitor *monitor, struct fit *fit, struct error *err) {
-    size_t n = low->problem->n;
-    if (rank_newton_solve(low->problem, &low->map, low->pairs, loss, cost, epsilon, low->last, 0,
-                          NULL, monitor, fit, err) < 0) {
+    const struct problem *problem = low->linear ? &low->features.problem : low->problem;
+    const struct score_map *map = low->linear ? &low->linear_map : &low->map;
+    size_t n = map->dimension;
+    if (rank_newton_solve(problem, map, low->pairs, loss, cost, epsilon, low->last, 0, NULL,
+                          monitor, fit, err) < 0) {
         return -1;
     }
     low->last = low->last ? low->last : memory_array(n, sizeof *low->last, "weights", err);
@@ -332,16 +297,45 @@ static int solve_planes(struct rank_low_rank *low, const struct risk *risk, doub
     return cutting_planes_solve(low->planes, cost, epsilon, monitor, fit, err);
 }
 
+/* Replaces the features' weights of both points by coefficients of rows. */
+static int expand(const struct rank_low_rank *low, enum rank_loss loss, double cost,
+                  struct fit *fit, struct error *err) {
+    struct rank_risk risk;
+    size_t n = low->problem->n;
+    double offset, *b = memory_array(n, sizeof *b, "weights", err);
+    double *beta = memory_array(n, sizeof *beta, "weights", err);
+    if (!b || !beta || explicit_features_expand(&low->features, fit->weights, 1, b, err) < 0 ||
+        rank_risk_create(&risk, low->pairs, loss == RANK_HINGE ? RANK_RISK_HUBER : RANK_RISK_SQUARE,
+                         err) < 0) {
+        free(b);
+        free(beta);
+        return -1;
+    }
+    risk.mu = fit->smoothing;
+    rank_risk_evaluate(&risk, fit->dual_scores, beta, &offset);
+    for (size_t i = 0; i < n; i++) {
+        beta[i] *= -cost;
+    }
+    rank_risk_free(&risk);
+    free(fit->weights);
+    free(fit->dual_weights);
+    fit->weights = b;
+    fit->dual_weights = beta;
+    return 0;
+}
+
 int rank_low_rank_solve(struct rank_low_rank *low, enum rank_loss loss, const struct risk *risk,
                         double cost, double epsilon, const struct monitor *monitor, struct fit *fit,
                         struct error *err) {
     double residual, left = monitor_seconds_left(monitor);
     *fit = (struct fit){0};
-    int status = loss == RANK_HINGE
+    int status = loss == RANK_HINGE && !low->linear
                      ? solve_planes(low, risk, cost, OWN_PART * epsilon, monitor, fit, err)
                      : solve_newton(low, loss, cost, OWN_PART * epsilon, monitor, fit, err);
     if (status < 0 ||
-        landmarks_coefficients(&low->landmarks, fit->weights, low->problem->threads, err) < 0 ||
+        (low->linear ? expand(low, loss, cost, fit, err)
+                     : landmarks_coefficients(&low->features.landmarks, fit->weights,
+                                              low->problem->threads, err)) < 0 ||
         estimate_residual(low, fit->dual_weights, &residual, err) < 0) {
         fit_free(fit);
         return -1;

@@ -3,6 +3,7 @@
  * converged, but whose certificate has not, runs again to a smaller gap (fit/tolerance.h). */
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "common/kernel/explicit_features.h"
 #include "families/rank/solver/newton.h"
 #include "families/rank/solver/policy.h"
 #include "fit/tolerance.h"
@@ -117,7 +118,8 @@ static int low_rank_once(struct rank_fitting *fitting, const struct monitor *mon
                          struct fit *fit, struct error *err) {
     struct rank *rank = fitting->rank;
     const struct rank_parameters *parameters = &fitting->parameters;
-    bool limited = isfinite(monitor_seconds_left(monitor));
+    bool limited =
+        isfinite(monitor_seconds_left(monitor)) && rank->n_landmarks > EXPLICIT_MAX_FEATURES;
     size_t size = limited ? rank->n_landmarks / TIMED_PART : rank->n_landmarks;
     uint64_t before = fitting->best.iterations;
     for (;;) {

@@ -4,6 +4,7 @@
 
 #include "common/base/gap.h"
 #include "common/base/memory.h"
+#include "common/kernel/explicit_features.h"
 #include "families/top/solver/feasible_dual.h"
 #include "families/top/solver/interior_point.h"
 #include "families/top/solver/interior_working_set.h"
@@ -24,16 +25,18 @@ struct solve {
     double epsilon;
     struct monitor_run *outer; /* counts the iterations of all algorithms */
     struct fit *fit;
-    bool started; /* there is an iterate */
-    bool is_fast; /* coordinate descent converges fast: it gets all time slices */
-    bool stalled; /* the last run ended before its limit without reaching the gap */
-    bool grows;   /* the working set of the last interior-point run was not the largest */
+    bool started;      /* there is an iterate */
+    bool is_fast;      /* coordinate descent converges fast: it gets all time slices */
+    bool stalled;      /* the last run ended before its limit without reaching the gap */
+    bool reformulated; /* the linear form has been solved */
+    bool grows;        /* the working set of the last interior-point run was not the largest */
 };
 
 void top_algorithms_free(struct top_algorithms *algorithms) {
     cutting_planes_free(algorithms->planes);
     top_smo_free(algorithms->smo);
     top_descent_free(algorithms->descent);
+    top_linear_form_free(algorithms->linear);
     top_risk_free(&algorithms->risk);
 }
 
@@ -63,9 +66,16 @@ static bool ascent_applies(const void *state) {
     return solve->parameters->method == TOP_CD && !is_separable(solve);
 }
 
-/* Until smo has a point, at any cost. */
+static bool has_linear_form(const struct solve *solve) {
+    return solve->parameters->method == TOP_AUTO && solve->algorithms->n_explicit > 0;
+}
+
+/* Once; a point near the solution until smo has one, at any cost. */
 static bool low_rank_applies(const void *state) {
     const struct solve *solve = state;
+    if (has_linear_form(solve)) {
+        return !solve->reformulated;
+    }
     return solve->parameters->method == TOP_AUTO && !solve->algorithms->smo &&
            top_low_rank_applies(solve->algorithms->problem);
 }
@@ -194,9 +204,26 @@ static int create_smo(struct top_algorithms *algorithms, struct error *err) {
                                             &algorithms->risk, err);
 }
 
-/* The point of the approximate problem, from which smo goes on. */
+static int run_linear_form(struct solve *solve, const struct monitor *monitor, struct error *err) {
+    struct top_algorithms *algorithms = solve->algorithms;
+    struct fit fit = {0};
+    solve->reformulated = true;
+    if (!algorithms->linear &&
+        top_linear_form_create(&algorithms->linear, algorithms->problem, &algorithms->risk,
+                               algorithms->n_explicit, solve->parameters->seed, err) < 0) {
+        return -1;
+    }
+    return take(solve, &fit,
+                top_linear_form_solve(algorithms->linear, solve->parameters, solve->epsilon,
+                                      monitor, &fit, err));
+}
+
+/* The linear form, or the point of the approximate problem, from which smo goes on. */
 static int run_low_rank(void *state, const struct monitor *monitor, struct error *err) {
     struct solve *solve = state;
+    if (has_linear_form(solve)) {
+        return run_linear_form(solve, monitor, err);
+    }
     struct top_algorithms *algorithms = solve->algorithms;
     const struct top_parameters *parameters = solve->parameters;
     size_t n = algorithms->problem->n;
@@ -336,11 +363,14 @@ static const struct policy_row rows[] = {
      .applies = ascent_applies,
      .run = run_ascent},
     {.algorithm = ALGORITHM_LOW_RANK,
-     .when = "auto: positive semidefinite kernels, from 32,768 rows on, one process, first",
-     .limit = "once, for the first cost; landmarks: the root of 12 times the rows, with "
+     .when = "auto: positive semidefinite kernels, one process, first: from 2,048 rows on, if at "
+             "most 512 landmarks, an eighth of the rows, leave at most a millionth of the trace; "
+             "else from 32,768 rows on",
+     .limit = "the former: all rows for the linear kernel, on the landmarks' features; the latter: "
+              "once, for the first cost; landmarks: the root of 12 times the rows, with "
               "a time limit a quarter of that, and more while they take a twentieth of it; planes "
               "to a gap of .02",
-     .then = "smo, from its point",
+     .then = "smo, in the latter case from its point",
      .applies = low_rank_applies,
      .run = run_low_rank},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
@@ -454,6 +484,12 @@ int top_algorithms_solve(struct top_algorithms *algorithms, const struct top_par
                           .outer = &outer,
                           .fit = fit};
     *fit = (struct fit){0};
+    if (parameters->method == TOP_AUTO && !algorithms->measured &&
+        explicit_features_size(algorithms->problem, EXPLICIT_MAX_FEATURES, parameters->seed,
+                               &algorithms->n_explicit, err) < 0) {
+        return -1;
+    }
+    algorithms->measured = true;
     int status = policy_run(&top_policy, &solve, &watch, err);
     if (status == 0 && !solve.started) {
         status = error_set(err, ERROR_RUNTIME, "no algorithm of the policy applies");

@@ -8,6 +8,7 @@
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
 #include "families/top/solver/coordinate_descent.h"
+#include "families/top/solver/linear_form.h"
 #include "families/top/solver/risk.h"
 #include "families/top/solver/smo.h"
 #include "families/top/solver/top.h"
@@ -37,6 +38,10 @@ struct top_algorithms {
     struct cutting_planes *planes;
     struct top_smo *smo;
     struct top_descent *descent;
+    struct top_linear_form *linear;
+    /* kernels, once `measured`: features of the linear form; 0: it does not apply */
+    size_t n_explicit;
+    bool measured;
 };
 
 /* Releases the algorithms and the risk, not the problem and the map. A zeroed struct is allowed. */
