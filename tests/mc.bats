@@ -69,6 +69,9 @@ formulations='ww cs llw adm atm ats mmr ova'
             overlap linear kernel
         done
     done
+    # rounding of the features: the algorithms of kernels go on
+    train --strict -s ww -t rbf -g .001 -c 1000 -e 1e-8 small.svm kernel
+    [[ $(header solver kernel) == *low-rank*admm* ]]
     train -s ww -t rbf -g 10 small.svm kernel
     [[ $(header solver kernel) != *low-rank* ]]
 }

@@ -1006,6 +1006,9 @@ large() {
             overlap linear kernel
         done
     done
+    # rounding of the features: the algorithms of kernels go on
+    train --strict -t rbf -g .001 -c 1000 -e 1e-8 small.svm kernel
+    [[ $(header solver kernel) == *low-rank*cutting-planes* ]]
     train -t rbf -g 10 small.svm kernel
     [[ $(header solver kernel) != *low-rank* ]]
 }

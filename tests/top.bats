@@ -992,6 +992,9 @@ END
             overlap linear kernel
         done
     done
+    # rounding of the features: smo goes on
+    train --strict -s svm -t rbf -g .001 -c 1000 -e 1e-8 small.svm kernel
+    [[ $(header solver kernel) == *smo*low-rank* ]]
     train -s toppush -t rbf -g 10 small.svm kernel
     [[ $(header solver kernel) != *low-rank* ]]
 }

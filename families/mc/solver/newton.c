@@ -25,6 +25,11 @@ static const double LINE_ACCURACY = 1e-3, LINE_TARGET = 1e-4;
 /* Newton steps of a typical solve, and the fraction of the rows with curvature. */
 static const double TYPICAL_STEPS = 10, CURVED_PART = 0.3;
 
+double mc_newton_max_weights(size_t n) {
+    const double squared_weights_per_row = 60;
+    return fmin(MC_NEWTON_WEIGHTS, sqrt(squared_weights_per_row * (double)n));
+}
+
 double mc_newton_work(const struct mc_task *task) {
     const struct data *data = task->problem->data;
     double values = cluster_total(task->problem->cluster, (double)data_values(data));

@@ -16,6 +16,10 @@
 /* Limit of the number of weights: the Hessian then has 34 MB. */
 enum { MC_NEWTON_WEIGHTS = 2048 };
 
+/* The number of weights up to which the method is cheap compared to sweeps of coordinate descent
+ * over n rows; at most MC_NEWTON_WEIGHTS. */
+double mc_newton_max_weights(size_t n);
+
 /* The estimated work of a solve (fit/work.h). */
 double mc_newton_work(const struct mc_task *task);
 

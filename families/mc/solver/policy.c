@@ -8,10 +8,6 @@
 
 #include <math.h>
 
-/* Newton's method must be cheap compared to sweeps of coordinate descent: the limit of the squared
- * number of weights over the rows. */
-static const double WEIGHTS_PER_ROW = 60;
-
 /* An active-set iteration may cost so many times the work of ADMM, since a single one may reach the
  * optimum. */
 static const double ACTIVE_SET_RATIO = 4;
@@ -126,9 +122,8 @@ static bool newton_applies(const void *context) {
     const struct mc_state *state = context;
     const struct mc_task *task = state->solvers->task;
     double size = ((double)problem_of(state)->data->n_features + 1) * (double)task->shape.k;
-    return state->method == MC_NEWTON ||
-           (state->method == MC_AUTO && is_linear(state) && size <= MC_NEWTON_WEIGHTS &&
-            size * size <= WEIGHTS_PER_ROW * (double)task->n_all);
+    return state->method == MC_NEWTON || (state->method == MC_AUTO && is_linear(state) &&
+                                          size <= mc_newton_max_weights(task->n_all));
 }
 
 static int newton(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
@@ -243,9 +238,10 @@ static int run_interior(void *state, const struct monitor *monitor, struct error
 
 static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_LOW_RANK,
-     .when = "auto, positive semidefinite kernels, one process: from 2,048 rows on, if at most 512 "
-             "landmarks, an eighth of the rows, leave at most a millionth of the trace, and their "
-             "features have at most 2,048 weights",
+     .when =
+         "auto, positive semidefinite kernels, one process: from 2,048 rows on, if at most 512 "
+         "landmarks, an eighth of the rows, leave at most a millionth of the trace, and Newton's "
+         "method applies to their features",
      .limit = "all rows for the linear kernel, on these features",
      .then = "coordinate descent, from zero",
      .applies = low_rank_applies,

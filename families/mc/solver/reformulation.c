@@ -43,8 +43,9 @@ double mc_reformulation_work(const struct mc_task *task) {
 }
 
 int mc_reformulation_size(const struct mc_task *task, size_t *size, struct error *err) {
-    return explicit_features_size(task->problem, MC_NEWTON_WEIGHTS / task->shape.k - 1, task->seed,
-                                  size, err);
+    size_t weights = (size_t)mc_newton_max_weights(task->n_all) / task->shape.k;
+    return explicit_features_size(task->problem, weights > 0 ? weights - 1 : 0, task->seed, size,
+                                  err);
 }
 
 /* Makes the kernel problem of a linear task. */

@@ -18,6 +18,9 @@
 /* Gap after the first slice of coordinate descent, below which it converges fast. */
 static const double FAST_GAP = 0.2;
 
+/* The linear form differs from the kernel by rounding, so it is solved to this part of the gap. */
+static const double LINEAR_FORM_PART = 0.5;
+
 /* A solve: the problem, the target, and the best iterate. */
 struct solve {
     struct top_algorithms *algorithms;
@@ -67,7 +70,8 @@ static bool ascent_applies(const void *state) {
 }
 
 static bool has_linear_form(const struct solve *solve) {
-    return solve->parameters->method == TOP_AUTO && solve->algorithms->n_explicit > 0;
+    return solve->parameters->method == TOP_AUTO && solve->algorithms->n_explicit > 0 &&
+           !solve->algorithms->linear_failed;
 }
 
 /* Once; a point near the solution until smo has one, at any cost. */
@@ -214,8 +218,8 @@ static int run_linear_form(struct solve *solve, const struct monitor *monitor, s
         return -1;
     }
     return take(solve, &fit,
-                top_linear_form_solve(algorithms->linear, solve->parameters, solve->epsilon,
-                                      monitor, &fit, err));
+                top_linear_form_solve(algorithms->linear, solve->parameters,
+                                      LINEAR_FORM_PART * solve->epsilon, monitor, &fit, err));
 }
 
 /* The linear form, or the point of the approximate problem, from which smo goes on. */
