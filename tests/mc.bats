@@ -60,7 +60,7 @@ formulations='ww cs llw adm atm ats mmr ova'
 
 # bats test_tags=long
 @test "mc: a kernel matrix of small rank is solved as a linear problem" {
-    svm-generate mc --rows 2100 --features 5 --classes 3 --values 0 --output small.svm
+    svm-generate mc --rows 1100 --features 5 --classes 3 --values 0 --output small.svm
     for s in ww 'cs -B 2' ova; do
         for kernel in '-t polynomial -d 2 -r 1' '-t rbf -g .001'; do
             train --strict -s $s $kernel -c 10 -e 1e-4 small.svm linear

@@ -997,7 +997,7 @@ large() {
 
 # bats test_tags=long
 @test "rank: a kernel matrix of small rank is solved as a linear problem" {
-    svm-generate ltr --rows 2100 --features 5 --queries 10 >small.svm
+    svm-generate ltr --rows 1100 --features 5 --queries 10 >small.svm
     for loss in hinge squared-hinge; do
         for kernel in '-t polynomial -d 2 -r 1' '-t rbf -g .001'; do
             train --strict $kernel -c 10 -e 1e-4 -l $loss small.svm linear

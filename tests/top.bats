@@ -983,7 +983,7 @@ END
 
 # bats test_tags=long
 @test "top: a kernel matrix of small rank is solved as a linear problem" {
-    svm-generate top --rows 2100 --features 5 --output small.svm
+    svm-generate top --rows 1100 --features 5 --output small.svm
     for s in toppush 'tau-fpl --tau .05' 'patmat-np --tau .05 -l squared-hinge' svm 'svm -B 2'; do
         for kernel in '-t polynomial -d 2 -r 1' '-t rbf -g .001'; do
             train --strict -s $s $kernel -c 10 -e 1e-4 small.svm linear

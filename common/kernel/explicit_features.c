@@ -10,9 +10,8 @@
 
 enum {
     PILOT = 256,          /* landmarks that are tried first */
-    PILOT_ROWS = 1024,    /* on so many rows */
+    PILOT_ROWS = 1024,    /* on so many rows, which the problem must have */
     ROWS_PER_FEATURE = 8, /* with fewer, solvers of kernels are as fast */
-    MIN_ROWS = 2048,      /* with fewer, solvers of kernels take no longer */
     RANDOM_STREAM = 14    /* of the seed, different from the solvers' own uses */
 };
 
@@ -85,7 +84,7 @@ int explicit_features_size(const struct problem *problem, size_t max_rank, uint6
     double part;
     *size = 0;
     if (!gram || problem->zero_only || gram_rows(gram)->cluster ||
-        !kernel_definite(gram_rows(gram)->kernel) || problem->n < MIN_ROWS || most == 0) {
+        !kernel_definite(gram_rows(gram)->kernel) || problem->n < PILOT_ROWS || most == 0) {
         return 0;
     }
     if (explicit_features_pilot(problem, smaller(most, PILOT), seed, &part, err) < 0 ||

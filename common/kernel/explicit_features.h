@@ -38,7 +38,7 @@ void explicit_features_free(struct explicit_features *features);
 /* *size = the number of landmarks, at most max_rank and
  * EXPLICIT_MAX_FEATURES, whose features are expected to be exact; 0:
  * the kernel matrix has a larger rank, the kernel is not known to be positive semidefinite, or rows
- * are fewer than 2,048, or distributed. Costs some milliseconds. */
+ * are fewer than 1,024, or distributed. Costs some milliseconds. */
 int explicit_features_size(const struct problem *problem, size_t max_rank, uint64_t seed,
                            size_t *size, struct error *err);
 

@@ -239,7 +239,7 @@ static int run_interior(void *state, const struct monitor *monitor, struct error
 static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_LOW_RANK,
      .when =
-         "auto, positive semidefinite kernels, one process: from 2,048 rows on, if at most 512 "
+         "auto, positive semidefinite kernels, one process: from 1,024 rows on, if at most 512 "
          "landmarks, an eighth of the rows, leave at most a millionth of the trace, and Newton's "
          "method applies to their features",
      .limit = "all rows for the linear kernel, on these features",

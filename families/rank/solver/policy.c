@@ -112,9 +112,12 @@ static const struct policy_row rows[] = {
      .applies = conditional_gradient_applies,
      .run = rank_run_conditional_gradient},
     {.algorithm = ALGORITHM_LOW_RANK,
-     .when = "auto: positive semidefinite kernels whose matrix does not fit into the cache, from "
-             "4,096 rows on, one process, if 256 landmarks leave at most .02 of the trace",
-     .limit = "3,072 landmarks, fewer if rows or memory are few; doubled up to 8,192 while the gap "
+     .when = "auto: positive semidefinite kernels, one process: from 1,024 rows on, if at most 512 "
+             "landmarks, an eighth of the rows, leave at most a millionth of the trace; or a "
+             "matrix that does not fit into the cache, from 4,096 rows on, if 256 landmarks leave "
+             "at most .02 of it",
+     .limit = "the former: newton for the linear kernel, on the landmarks' features; the latter: "
+              "3,072 landmarks, fewer if rows or memory are few; doubled up to 8,192 while the gap "
               "is at most 4 times the target. With a time limit they begin with a quarter, and are "
               "doubled while there is time",
      .then = "newton or cutting planes",

@@ -367,7 +367,7 @@ static const struct policy_row rows[] = {
      .applies = ascent_applies,
      .run = run_ascent},
     {.algorithm = ALGORITHM_LOW_RANK,
-     .when = "auto: positive semidefinite kernels, one process, first: from 2,048 rows on, if at "
+     .when = "auto: positive semidefinite kernels, one process, first: from 1,024 rows on, if at "
              "most 512 landmarks, an eighth of the rows, leave at most a millionth of the trace; "
              "else from 32,768 rows on",
      .limit = "the former: all rows for the linear kernel, on the landmarks' features; the latter: "
