@@ -10,6 +10,7 @@ const char *const algorithm_names[N_ALGORITHMS] = {
     [ALGORITHM_GRADIENT] = "gradient",
     [ALGORITHM_COORDINATE_DESCENT] = "coordinate-descent",
     [ALGORITHM_SMO] = "smo",
+    [ALGORITHM_EXPLICIT_FEATURES] = "explicit-features",
     [ALGORITHM_LOW_RANK] = "low-rank",
     [ALGORITHM_CUTTING_PLANES] = "cutting-planes",
     [ALGORITHM_NEWTON] = "newton",

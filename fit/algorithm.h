@@ -8,6 +8,7 @@ enum algorithm {
     ALGORITHM_COORDINATE_ASCENT, /* top: the published algorithm */
     ALGORITHM_ALTERNATION,       /* smm of bounded rank: the published algorithm */
     ALGORITHM_GRADIENT,
+    ALGORITHM_EXPLICIT_FEATURES, /* a kernel problem as a linear one */
     ALGORITHM_COORDINATE_DESCENT,
     ALGORITHM_SMO,
     ALGORITHM_LOW_RANK, /* an approximate problem by landmarks; rank: its solution, top: a start */

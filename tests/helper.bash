@@ -148,7 +148,8 @@ within() {
 # overlap MODEL MODEL: the bounds of two fits of one problem hold one another's optimum.
 overlap() {
     awk -v p="$(header primal "$1")" -v d="$(header dual "$1")" -v q="$(header primal "$2")" \
-        -v e="$(header dual "$2")" 'BEGIN { exit !(p >= e * (1 - 1e-9) && q >= d * (1 - 1e-9)) }' ||
+        -v e="$(header dual "$2")" 'BEGIN { digit = "[0-9]"
+        exit !(p ~ digit && d ~ digit && q ~ digit && e ~ digit && p >= e * (1 - 1e-9) && q >= d * (1 - 1e-9)) }' ||
         fail "$1 and $2 do not agree"
 }
 

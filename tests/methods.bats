@@ -34,3 +34,7 @@ load helper
 @test "landmarks: features of a kernel matrix and its remaining diagonal, exact along columns that are added; their functions" {
     unit common/kernel/landmarks
 }
+
+@test "explicit features: found for kernel matrices of small rank, at any scale of floats; their functions" {
+    unit common/kernel/explicit_features
+}

@@ -94,7 +94,7 @@ static int make_component(const struct mc_task *task, const uint32_t *row, size_
 /* Solves a component, which is not searched for components again. */
 static int solve_component(const struct mc_task *task, const struct mc_goal *goal,
                            const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    struct mc_solvers solvers = {.task = task, .searched = true};
+    struct mc_solvers solvers = {.task = task, .searched = true, .measured = true};
     struct mc_state state = {&solvers, MC_AUTO, goal->cost, COMPONENT_GAP * goal->epsilon, fit};
     int status = mc_policy_solve(&state, monitor, err);
     mc_solvers_free(&solvers);

@@ -79,8 +79,7 @@ int mc_create(struct mc **mc, const struct problem *problem, const struct mc_set
         .seed = setup->seed,
         .keep = setup->keep};
     if (score_map_create(&made->map, problem, err) < 0 ||
-        certify_create(&made->certify, problem, &made->map, setup->bias, err) < 0 ||
-        mc_reformulation_size(&made->task, &made->solvers.n_explicit, err) < 0) {
+        certify_create(&made->certify, problem, &made->map, setup->bias, err) < 0) {
         mc_free(made);
         return -1;
     }

@@ -193,13 +193,23 @@ static int run_admm(void *state, const struct monitor *monitor, struct error *er
     return run_algorithm(state, admm, monitor, err);
 }
 
-static bool low_rank_applies(const void *context) {
+static bool features_apply(const void *context) {
     const struct mc_state *state = context;
     return state->method == MC_AUTO && state->solvers->n_explicit > 0;
 }
 
-static int run_low_rank(void *state, const struct monitor *monitor, struct error *err) {
-    return run_algorithm(state, reformulated, monitor, err);
+/* If the gap is not confirmed, rounding of the features is too large at this cost, and they are not
+ * used again. */
+static int run_features(void *context, const struct monitor *monitor, struct error *err) {
+    struct mc_state *state = context;
+    struct mc_solvers *solvers = state->solvers;
+    int status = run_algorithm(state, reformulated, monitor, err);
+    if (status == 0 && !is_done(state)) {
+        mc_reformulation_free(solvers->reformulation);
+        solvers->reformulation = NULL;
+        solvers->n_explicit = 0;
+    }
+    return status;
 }
 
 static bool active_set_applies(const void *state) {
@@ -237,15 +247,14 @@ static int run_interior(void *state, const struct monitor *monitor, struct error
 /* ---- the policy ---- */
 
 static const struct policy_row rows[] = {
-    {.algorithm = ALGORITHM_LOW_RANK,
-     .when =
-         "auto, positive semidefinite kernels, one process: from 1,024 rows on, if at most 512 "
-         "landmarks, an eighth of the rows, leave at most a millionth of the trace, and Newton's "
-         "method applies to their features",
+    {.algorithm = ALGORITHM_EXPLICIT_FEATURES,
+     .when = "auto, positive semidefinite kernels, one process: from 1,024 rows on, if at most 512 "
+             "landmarks, an eighth of the rows, leave at most a millionth of the trace, 256 of "
+             "them at most .02 of it, and Newton's method applies to their features",
      .limit = "all rows for the linear kernel, on these features",
      .then = "coordinate descent, from zero",
-     .applies = low_rank_applies,
-     .run = run_low_rank},
+     .applies = features_apply,
+     .run = run_features},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
      .when = "always, but with --solver newton",
      .limit =
@@ -299,6 +308,13 @@ const struct policy mc_policy = {
     .family = "mc", .rows = rows, .n_rows = sizeof rows / sizeof rows[0], .is_done = is_done};
 
 int mc_policy_solve(struct mc_state *state, const struct monitor *monitor, struct error *err) {
+    struct mc_solvers *solvers = state->solvers;
+    if (state->method == MC_AUTO && !solvers->measured) {
+        if (mc_reformulation_size(solvers->task, &solvers->n_explicit, err) < 0) {
+            return -1;
+        }
+        solvers->measured = true;
+    }
     if (policy_run(&mc_policy, state, monitor, err) < 0) {
         return -1;
     }

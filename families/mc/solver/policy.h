@@ -20,7 +20,9 @@ struct mc_solvers {
     const struct mc_task *task;
     struct mc_linear *linear;               /* NULL before the first use */
     struct mc_reformulation *reformulation; /* NULL before the first use */
-    size_t n_explicit; /* kernels: features of the reformulation; 0: it does not apply */
+    /* kernels, once `measured`: features of the reformulation; 0: it does not apply */
+    size_t n_explicit;
+    bool measured;
     struct mc_kernel_descent *kernel_descent; /* NULL before the first use */
     bool searched;                            /* the connected components are known */
     struct components components; /* of the kernel matrix; none for a component itself */

@@ -32,7 +32,8 @@ struct mc_reformulation {
     struct certify *certify;
     struct mc_task task;
     struct mc_solvers solvers;
-    double cost; /* of the present solve */
+    bool inexact; /* the features are not exact: it solves nothing */
+    double cost;  /* of the present solve */
 };
 
 double mc_reformulation_work(const struct mc_task *task) {
@@ -67,6 +68,7 @@ static int make_linear(struct mc_reformulation *form, size_t size, struct error 
     if (explicit_features_create(&form->features, own->problem, size, own->seed, err) < 0) {
         return -1;
     }
+    form->inexact = !form->features.exact;
     form->problem = form->features.problem;
     return 0;
 }
@@ -219,10 +221,6 @@ static int certify_weights(const struct mc_reformulation *form, double epsilon,
     return status;
 }
 
-/* Explicit features differ from the kernel by rounding, so their problem is solved to a smaller
- * gap; one that is not confirmed ends the form. */
-static const double OWN_PART = 0.5;
-
 /* An mc_run. Reasons of the other form count as rounding, which certify_reason examines. */
 static int run(void *context, double epsilon, const struct monitor *monitor, struct mc_fit *fit,
                struct error *err) {
@@ -230,7 +228,7 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
     bool kernel = form->own->problem->gram;
     struct mc_fit found = {0};
     struct mc_state state = {&form->solvers, MC_AUTO, form->cost,
-                             kernel ? OWN_PART * epsilon : epsilon, &found};
+                             kernel ? EXPLICIT_FEATURES_PART * epsilon : epsilon, &found};
     int status = mc_policy_solve(&state, monitor, err);
     fit->iterations = found.iterations;
     fit->reason = stop_limited(found.reason) || !found.reason ? found.reason : STOP_ROUNDING;
@@ -248,5 +246,9 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
 int mc_reformulation_solve(struct mc_reformulation *form, const struct mc_goal *goal,
                            const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     form->cost = goal->cost;
+    if (form->inexact) {
+        fit->certificate = (struct certificate){.primal = INFINITY};
+        return 0;
+    }
     return mc_fit_tighten(run, form, goal, monitor, fit, err);
 }

@@ -30,7 +30,7 @@ int mc_reformulation_create(struct mc_reformulation **form, const struct mc_task
 void mc_reformulation_free(struct mc_reformulation *form);
 
 /* Solves by the policy of the other form, and certifies the task's own weights of its two points.
- * fit: as of mc_run. */
+ * fit: as of mc_run; empty if the features are not exact. */
 int mc_reformulation_solve(struct mc_reformulation *form, const struct mc_goal *goal,
                            const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 

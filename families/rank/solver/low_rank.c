@@ -82,13 +82,14 @@ static size_t largest_size(const struct problem *problem, size_t size) {
     return size < MIN_LANDMARKS ? 0 : size;
 }
 
-int rank_low_rank_size(const struct problem *problem, uint64_t seed, size_t *size,
+int rank_low_rank_size(const struct problem *problem, uint64_t seed, size_t *size, bool *exact,
                        struct error *err) {
     const struct gram *gram = problem->gram;
     double part;
     if (explicit_features_size(problem, RANK_MAX_HESSIAN_FEATURES, seed, size, err) < 0) {
         return -1;
     }
+    *exact = *size > 0;
     if (*size > 0 || !gram || problem->zero_only || problem->constant > 0 || gram_is_cached(gram) ||
         gram_rows(gram)->cluster || !kernel_definite(gram_rows(gram)->kernel)) {
         return 0;
@@ -311,8 +312,11 @@ static int expand(const struct rank_low_rank *low, enum rank_loss loss, double c
         free(beta);
         return -1;
     }
+    memset(beta, 0, n * sizeof *beta);
     risk.mu = fit->smoothing;
-    rank_risk_evaluate(&risk, fit->dual_scores, beta, &offset);
+    if (loss != RANK_HINGE || risk.mu > 0) { /* else alpha = 0 is the best dual point */
+        rank_risk_evaluate(&risk, fit->dual_scores, beta, &offset);
+    }
     for (size_t i = 0; i < n; i++) {
         beta[i] *= -cost;
     }

@@ -25,11 +25,12 @@
 
 struct rank_low_rank;
 
-/* *size = the number of landmarks to begin with; 0: the approximation does not apply, because the
+/* *size = the number of landmarks to begin with, and *exact whether their features are expected to
+ * be exact (explicit_features.h). 0: the approximation does not apply, because the
  * kernel matrix is stored whole, the kernel is not known to be positive semidefinite, rows are few
  * or of several processes, memory is short, or a few landmarks leave too much of the kernel matrix.
  * Not for features of pairs. */
-int rank_low_rank_size(const struct problem *problem, uint64_t seed, size_t *size,
+int rank_low_rank_size(const struct problem *problem, uint64_t seed, size_t *size, bool *exact,
                        struct error *err);
 
 /* Chooses `size` landmarks. Borrows problem and pairs. The caller calls rank_low_rank_free. */

@@ -40,10 +40,16 @@ static bool conditional_gradient_applies(const void *state) {
     return fitting->parameters.method == RANK_FW && begins(fitting, ALGORITHM_CONDITIONAL_GRADIENT);
 }
 
+static bool features_apply(const void *state) {
+    const struct rank_fitting *fitting = state;
+    return fitting->parameters.method == RANK_AUTO && fitting->rank->explicit_features &&
+           !has_run(fitting, ALGORITHM_EXPLICIT_FEATURES);
+}
+
 static bool low_rank_applies(const void *state) {
     const struct rank_fitting *fitting = state;
     return fitting->parameters.method == RANK_AUTO && fitting->rank->n_landmarks > 0 &&
-           !has_run(fitting, ALGORITHM_LOW_RANK);
+           !fitting->rank->explicit_features && !has_run(fitting, ALGORITHM_LOW_RANK);
 }
 
 static bool newton_applies(const void *state) {
@@ -111,13 +117,18 @@ static const struct policy_row rows[] = {
      .then = "the fit ends",
      .applies = conditional_gradient_applies,
      .run = rank_run_conditional_gradient},
-    {.algorithm = ALGORITHM_LOW_RANK,
+    {.algorithm = ALGORITHM_EXPLICIT_FEATURES,
      .when = "auto: positive semidefinite kernels, one process: from 1,024 rows on, if at most 512 "
-             "landmarks, an eighth of the rows, leave at most a millionth of the trace; or a "
-             "matrix that does not fit into the cache, from 4,096 rows on, if 256 landmarks leave "
-             "at most .02 of it",
-     .limit = "the former: newton for the linear kernel, on the landmarks' features; the latter: "
-              "3,072 landmarks, fewer if rows or memory are few; doubled up to 8,192 while the gap "
+             "landmarks, an eighth of the rows, leave at most a millionth of the trace, and 256 "
+             "of them at most .02 of it",
+     .limit = "newton for the linear kernel, on the landmarks' features",
+     .then = "newton or cutting planes",
+     .applies = features_apply,
+     .run = rank_run_low_rank},
+    {.algorithm = ALGORITHM_LOW_RANK,
+     .when = "auto: positive semidefinite kernels whose matrix does not fit into the cache, from "
+             "4,096 rows on, one process, if 256 landmarks leave at most .02 of the trace",
+     .limit = "3,072 landmarks, fewer if rows or memory are few; doubled up to 8,192 while the gap "
               "is at most 4 times the target. With a time limit they begin with a quarter, and are "
               "doubled while there is time",
      .then = "newton or cutting planes",

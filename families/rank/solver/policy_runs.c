@@ -3,7 +3,6 @@
  * converged, but whose certificate has not, runs again to a smaller gap (fit/tolerance.h). */
 #include "common/base/gap.h"
 #include "common/base/memory.h"
-#include "common/kernel/explicit_features.h"
 #include "families/rank/solver/newton.h"
 #include "families/rank/solver/policy.h"
 #include "fit/tolerance.h"
@@ -118,8 +117,7 @@ static int low_rank_once(struct rank_fitting *fitting, const struct monitor *mon
                          struct fit *fit, struct error *err) {
     struct rank *rank = fitting->rank;
     const struct rank_parameters *parameters = &fitting->parameters;
-    bool limited =
-        isfinite(monitor_seconds_left(monitor)) && rank->n_landmarks > EXPLICIT_MAX_FEATURES;
+    bool limited = isfinite(monitor_seconds_left(monitor)) && !rank->explicit_features;
     size_t size = limited ? rank->n_landmarks / TIMED_PART : rank->n_landmarks;
     uint64_t before = fitting->best.iterations;
     for (;;) {
@@ -153,7 +151,8 @@ int rank_run_low_rank(void *state, const struct monitor *monitor, struct error *
     struct monitor_run run;
     struct monitor longer = monitor_reserve_time(
         &run, fitting->limit, RANK_CERTIFICATE_PRODUCTS * fitting->product_seconds);
-    fitting->ran |= 1U << ALGORITHM_LOW_RANK;
+    fitting->ran |=
+        1U << (rank->explicit_features ? ALGORITHM_EXPLICIT_FEATURES : ALGORITHM_LOW_RANK);
     if (low_rank_once(fitting, &longer, &fit, err) < 0) {
         return -1;
     }

@@ -49,7 +49,8 @@ int rank_create(struct rank **rank, const struct problem *problem,
                               &made->loss[RANK_HINGE], err) < 0 ||
         rank_listed_count(problem, &made->map, made->exterior != NULL, &made->n_distinct, err) <
             0 ||
-        (!made->exterior && rank_low_rank_size(problem, made->seed, &made->n_landmarks, err) < 0)) {
+        (!made->exterior && rank_low_rank_size(problem, made->seed, &made->n_landmarks,
+                                               &made->explicit_features, err) < 0)) {
         rank_free(made);
         return -1;
     }
@@ -279,7 +280,8 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
     if (check(rank, parameters, err) < 0 || time_product(&solving.fitting, err) < 0) {
         return -1;
     }
-    bool landmarks = policy_applies(&rank_policy, ALGORITHM_LOW_RANK, &solving.fitting);
+    bool landmarks = policy_applies(&rank_policy, ALGORITHM_EXPLICIT_FEATURES, &solving.fitting) ||
+                     policy_applies(&rank_policy, ALGORITHM_LOW_RANK, &solving.fitting);
     double products = landmarks ? RANK_CERTIFICATE_PRODUCTS : LAST_PRODUCTS;
     onward = monitor_reserve_time(&run, monitor, products * solving.fitting.product_seconds);
     if (monitor_past_deadline(&onward)) {

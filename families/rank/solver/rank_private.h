@@ -22,6 +22,7 @@ struct rank {
     struct rank_certifier certifier;
     struct cutting_planes *planes[2]; /* of earlier solves, by loss; NULL before the first */
     size_t n_landmarks;             /* of the first low-rank approximation; 0: it does not apply */
+    bool explicit_features;         /* whether the features of these are expected to be exact */
     struct rank_low_rank *low_rank; /* of the last solve; NULL: none that reached its gap */
     uint64_t seed;                  /* of the landmarks */
     double *last[2];   /* weights of the last Newton solve, by loss; NULL before the first */

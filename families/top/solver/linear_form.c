@@ -21,9 +21,14 @@ int top_linear_form_create(struct top_linear_form **form, const struct problem *
                            const struct top_risk *risk, size_t size, uint64_t seed,
                            struct error *err) {
     struct top_linear_form *made = memory_zeros(1, sizeof *made, "a solver", err);
+    *form = NULL;
     if (!made || explicit_features_create(&made->features, problem, size, seed, err) < 0) {
         free(made);
         return -1;
+    }
+    if (!made->features.exact) {
+        top_linear_form_free(made);
+        return 0;
     }
     made->plain = made->features.problem;
     made->plain.constant = 0;

@@ -16,7 +16,8 @@
 struct top_linear_form;
 
 /* With so many features of the problem's kernel (explicit_features_size). Borrows problem and risk.
- * Returns -1 with err set when memory is short. The caller calls top_linear_form_free. */
+ * *form is NULL if these are not exact. Returns -1 with err set when memory is short. The caller
+ * calls top_linear_form_free. */
 int top_linear_form_create(struct top_linear_form **form, const struct problem *problem,
                            const struct top_risk *risk, size_t size, uint64_t seed,
                            struct error *err);

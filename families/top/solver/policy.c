@@ -18,9 +18,6 @@
 /* Gap after the first slice of coordinate descent, below which it converges fast. */
 static const double FAST_GAP = 0.2;
 
-/* The linear form differs from the kernel by rounding, so it is solved to this part of the gap. */
-static const double LINEAR_FORM_PART = 0.5;
-
 /* A solve: the problem, the target, and the best iterate. */
 struct solve {
     struct top_algorithms *algorithms;
@@ -70,18 +67,19 @@ static bool ascent_applies(const void *state) {
 }
 
 static bool has_linear_form(const struct solve *solve) {
-    return solve->parameters->method == TOP_AUTO && solve->algorithms->n_explicit > 0 &&
-           !solve->algorithms->linear_failed;
+    return solve->parameters->method == TOP_AUTO && solve->algorithms->n_explicit > 0;
 }
 
-/* Once; a point near the solution until smo has one, at any cost. */
+static bool features_apply(const void *state) {
+    const struct solve *solve = state;
+    return has_linear_form(solve) && !solve->reformulated;
+}
+
+/* Until smo has a point, at any cost. */
 static bool low_rank_applies(const void *state) {
     const struct solve *solve = state;
-    if (has_linear_form(solve)) {
-        return !solve->reformulated;
-    }
-    return solve->parameters->method == TOP_AUTO && !solve->algorithms->smo &&
-           top_low_rank_applies(solve->algorithms->problem);
+    return !has_linear_form(solve) && solve->parameters->method == TOP_AUTO &&
+           !solve->algorithms->smo && top_low_rank_applies(solve->algorithms->problem);
 }
 
 static bool descent_applies(const void *state) {
@@ -208,7 +206,8 @@ static int create_smo(struct top_algorithms *algorithms, struct error *err) {
                                             &algorithms->risk, err);
 }
 
-static int run_linear_form(struct solve *solve, const struct monitor *monitor, struct error *err) {
+static int run_features(void *state, const struct monitor *monitor, struct error *err) {
+    struct solve *solve = state;
     struct top_algorithms *algorithms = solve->algorithms;
     struct fit fit = {0};
     solve->reformulated = true;
@@ -217,17 +216,18 @@ static int run_linear_form(struct solve *solve, const struct monitor *monitor, s
                                algorithms->n_explicit, solve->parameters->seed, err) < 0) {
         return -1;
     }
+    if (!algorithms->linear) {
+        algorithms->n_explicit = 0;
+        return 0;
+    }
     return take(solve, &fit,
                 top_linear_form_solve(algorithms->linear, solve->parameters,
-                                      LINEAR_FORM_PART * solve->epsilon, monitor, &fit, err));
+                                      EXPLICIT_FEATURES_PART * solve->epsilon, monitor, &fit, err));
 }
 
-/* The linear form, or the point of the approximate problem, from which smo goes on. */
+/* The point of the approximate problem, from which smo goes on. */
 static int run_low_rank(void *state, const struct monitor *monitor, struct error *err) {
     struct solve *solve = state;
-    if (has_linear_form(solve)) {
-        return run_linear_form(solve, monitor, err);
-    }
     struct top_algorithms *algorithms = solve->algorithms;
     const struct top_parameters *parameters = solve->parameters;
     size_t n = algorithms->problem->n;
@@ -366,15 +366,20 @@ static const struct policy_row rows[] = {
      .then = "the fit ends: the published algorithm and its stopping rule",
      .applies = ascent_applies,
      .run = run_ascent},
+    {.algorithm = ALGORITHM_EXPLICIT_FEATURES,
+     .when = "auto: positive semidefinite kernels, one process: from 1,024 rows on, if at most 512 "
+             "landmarks, an eighth of the rows, leave at most a millionth of the trace, and 256 "
+             "of them at most .02 of it",
+     .limit = "all rows for the linear kernel, on the landmarks' features",
+     .then = "smo; after a gap that the certificate does not confirm it is not used again",
+     .applies = features_apply,
+     .run = run_features},
     {.algorithm = ALGORITHM_LOW_RANK,
-     .when = "auto: positive semidefinite kernels, one process, first: from 1,024 rows on, if at "
-             "most 512 landmarks, an eighth of the rows, leave at most a millionth of the trace; "
-             "else from 32,768 rows on",
-     .limit = "the former: all rows for the linear kernel, on the landmarks' features; the latter: "
-              "once, for the first cost; landmarks: the root of 12 times the rows, with "
+     .when = "auto: positive semidefinite kernels, from 32,768 rows on, one process, first",
+     .limit = "once, for the first cost; landmarks: the root of 12 times the rows, with "
               "a time limit a quarter of that, and more while they take a twentieth of it; planes "
               "to a gap of .02",
-     .then = "smo, in the latter case from its point",
+     .then = "smo, from its point",
      .applies = low_rank_applies,
      .run = run_low_rank},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
@@ -488,12 +493,13 @@ int top_algorithms_solve(struct top_algorithms *algorithms, const struct top_par
                           .outer = &outer,
                           .fit = fit};
     *fit = (struct fit){0};
-    if (parameters->method == TOP_AUTO && !algorithms->measured &&
-        explicit_features_size(algorithms->problem, EXPLICIT_MAX_FEATURES, parameters->seed,
-                               &algorithms->n_explicit, err) < 0) {
-        return -1;
+    if (parameters->method == TOP_AUTO && !algorithms->measured) {
+        if (explicit_features_size(algorithms->problem, EXPLICIT_MAX_FEATURES, parameters->seed,
+                                   &algorithms->n_explicit, err) < 0) {
+            return -1;
+        }
+        algorithms->measured = true;
     }
-    algorithms->measured = true;
     int status = policy_run(&top_policy, &solve, &watch, err);
     if (status == 0 && !solve.started) {
         status = error_set(err, ERROR_RUNTIME, "no algorithm of the policy applies");

@@ -42,7 +42,6 @@ struct top_algorithms {
     /* kernels, once `measured`: features of the linear form; 0: it does not apply */
     size_t n_explicit;
     bool measured;
-    bool linear_failed; /* the certificate has not confirmed its gap: no linear form */
 };
 
 /* Releases the algorithms and the risk, not the problem and the map. A zeroed struct is allowed. */

@@ -373,7 +373,11 @@ static int solve_once(void *context, double epsilon, struct tolerance_result *en
     double gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
     algorithms->certificate_failed |=
         solving->converged && certificate_misses(solving, gap, epsilon);
-    algorithms->linear_failed |= algorithms->linear && !(gap <= solving->target);
+    if (algorithms->linear && !(gap <= solving->target)) {
+        top_linear_form_free(algorithms->linear);
+        algorithms->linear = NULL;
+        algorithms->n_explicit = 0;
+    }
     if (gap >= 0 && !beats_zero(solving)) {
         if (gap_reached(best->certificate.zero_primal, best->certificate.dual, zero_gap)) {
             take_zero(top, parameters->loss, best);
@@ -396,8 +400,7 @@ static int solve_to(void *context, double epsilon, struct tolerance_result *end,
     struct best *best = &solving->best;
     solving->target = epsilon;
     best->zero = NULL;
-    struct top_algorithms *algorithms = &solving->top->algorithms[solving->parameters->loss];
-    algorithms->certificate_failed = algorithms->linear_failed = false;
+    solving->top->algorithms[solving->parameters->loss].certificate_failed = false;
     if (tolerance_tighten(solve_once, solving, epsilon, MAX_RUNS, err) < 0) {
         return -1;
     }
