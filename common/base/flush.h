@@ -20,6 +20,7 @@ static inline unsigned flush_mode(void) {
 #endif
 }
 
+/* Sets the mode of the calling thread, which is one that flush_mode or flush_begin returned. */
 static inline void flush_set_mode(unsigned mode) {
 #ifdef __SSE2__
     _mm_setcsr(mode);

@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A remainder of the gap of this part of the rounding-error bounds is negligible. */
 static const double NEGLIGIBLE = 0.1;
@@ -136,6 +137,20 @@ static int sum_alpha(const struct mc_task *task, double cost, const struct mc_du
     *linear = cluster_total(task->problem->cluster, sum);
     *excess = cluster_largest(task->problem->cluster, *excess);
     return row ? 0 : -1;
+}
+
+void mc_dual_coefficients(const struct mc_task *task, const struct mc_alpha *alpha, double *U,
+                          double *bias, double *alpha_row) {
+    size_t k = task->shape.k;
+    double square = task->bias * task->bias;
+    memset(bias, 0, k * sizeof *bias);
+    for (size_t i = 0; i < task->n; i++) {
+        mc_alpha_load(alpha, i, alpha_row);
+        mc_centred_coefficients(&task->shape, task->y[i], alpha_row, U + i * k);
+        for (size_t c = 0; c < k; c++) {
+            bias[c] += square * U[i * k + c];
+        }
+    }
 }
 
 double mc_zero_loss(const struct mc_task *task, double cost) {

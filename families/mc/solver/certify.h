@@ -23,6 +23,11 @@ struct mc_dual {
     bool compute_scaling;   /* compute the certificate's primal scaling factor */
 };
 
+/* U (n, k) = the coefficients of the dual point's function, and bias (k) = the contribution of its
+ * constant feature to the scores, of the rows of this process. alpha_row (k): work. */
+void mc_dual_coefficients(const struct mc_task *task, const struct mc_alpha *alpha, double *U,
+                          double *bias, double *alpha_row);
+
 /* An upper bound of the primal at W = 0. All processes call it. */
 double mc_zero_loss(const struct mc_task *task, double cost);
 

@@ -183,19 +183,12 @@ static void conclude(const struct mc *mc, const struct certificate *certificate,
 static int certify_last(struct mc *mc, const struct mc_parameters *parameters, double *U,
                         double *work, struct mc_fit *fit, struct error *err) {
     const struct mc_task *task = &mc->task;
-    size_t k = task->shape.k;
-    double square = task->bias * task->bias, *bias = work + k;
+    double *bias = work + task->shape.k;
     const struct mc_dual dual = {.alpha = &mc->alpha,
                                  .weights = U,
                                  .bias = task->bias > 0 ? bias : NULL,
                                  .target_gap = parameters->epsilon};
-    for (size_t i = 0; i < task->n; i++) {
-        mc_alpha_load(&mc->alpha, i, work);
-        mc_centred_coefficients(&task->shape, mc->y[i], work, U + i * k);
-        for (size_t c = 0; c < k; c++) {
-            bias[c] += square * U[i * k + c];
-        }
-    }
+    mc_dual_coefficients(task, &mc->alpha, U, bias, work);
     return mc_certify(task, parameters->cost, &dual, fit, err);
 }
 
@@ -205,7 +198,7 @@ int mc_replace(struct mc *mc, const struct mc_parameters *parameters, struct sol
     struct mc_fit fit = {
         .weights = solution->weights, .points = solution->points, .bias = solution->bias};
     double *U = memory_array(mc->task.n, k * sizeof *U, "coefficients", err);
-    double *work = memory_zeros(2 * k, sizeof *work, "coefficients", err);
+    double *work = memory_array(2 * k, sizeof *work, "coefficients", err);
     int status = U && work ? certify_last(mc, parameters, U, work, &fit, err) : -1;
     if (status == 0) {
         conclude(mc, &fit.certificate, parameters->epsilon, STOP_STALLED, solution);

@@ -4,7 +4,6 @@
 
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
-#include "common/base/sizes.h"
 #include "common/kernel/explicit_features.h"
 #include "common/kernel/gram.h"
 #include "common/kernel/linear.h"
@@ -32,8 +31,7 @@ struct mc_reformulation {
     struct certify *certify;
     struct mc_task task;
     struct mc_solvers solvers;
-    bool inexact; /* the features are not exact: it solves nothing */
-    double cost;  /* of the present solve */
+    double cost; /* of the present solve */
 };
 
 double mc_reformulation_work(const struct mc_task *task) {
@@ -68,7 +66,6 @@ static int make_linear(struct mc_reformulation *form, size_t size, struct error 
     if (explicit_features_create(&form->features, own->problem, size, own->seed, err) < 0) {
         return -1;
     }
-    form->inexact = !form->features.exact;
     form->problem = form->features.problem;
     return 0;
 }
@@ -167,8 +164,8 @@ static int certify_multiples(const struct mc_task *task, double cost, const stru
     return status;
 }
 
-/* Sets the fit's weights and bias, and those of the dual point with coefficients U (n, k): W, which
- * is U itself with a kernel, and bias (k). */
+/* Sets the fit's weights and bias. For a linear task also W and bias (k), those of the dual point
+ * with coefficients U (n, k). */
 static int convert(const struct mc_reformulation *form, const struct mc_fit *found, const double *U,
                    double *W, double *bias, struct mc_fit *fit, struct error *err) {
     const struct mc_task *task = form->own;
@@ -178,12 +175,6 @@ static int convert(const struct mc_reformulation *form, const struct mc_fit *fou
         return find_weights(task, found->weights, fit->weights, own_bias, err) < 0
                    ? -1
                    : find_weights(task, U, W, bias, err);
-    }
-    memset(bias, 0, k * sizeof *bias);
-    for (size_t i = 0; i < task->n; i++) {
-        for (size_t c = 0; c < k; c++) {
-            bias[c] += task->bias * task->bias * U[i * k + c];
-        }
     }
     if (fit->bias) {
         memcpy(fit->bias, found->bias, k * sizeof *bias);
@@ -197,16 +188,15 @@ static int certify_weights(const struct mc_reformulation *form, double epsilon,
     const struct mc_task *task = form->own;
     size_t n = task->n, k = task->shape.k, rows = weight_rows(task);
     bool has_bias = task->bias > 0, kernel = task->problem->gram;
-    double *U, *W, *bias, *alpha;
-    void *block =
-        ARRAYS_CREATE("weights", err, ARRAYS(n * k, double, &U),
-                      ARRAYS(kernel ? 0 : rows * k, double, &W), ARRAYS(k, double, &bias, &alpha));
+    double *U, *W, *bias, *alpha_row;
+    void *block = ARRAYS_CREATE("weights", err, ARRAYS(n * k, double, &U),
+                                ARRAYS(kernel ? 0 : rows * k, double, &W),
+                                ARRAYS(k, double, &bias, &alpha_row));
     fit->weights = memory_array(rows, k * sizeof *fit->weights, "weights", err);
     fit->bias = has_bias ? memory_array(k, sizeof *fit->bias, "bias", err) : NULL;
     int status = block && fit->weights && (!has_bias || fit->bias) ? 0 : -1;
-    for (size_t i = 0; status == 0 && i < n; i++) {
-        mc_alpha_load(&found->alpha, i, alpha);
-        mc_centred_coefficients(&task->shape, task->y[i], alpha, U + i * k);
+    if (status == 0) {
+        mc_dual_coefficients(task, &found->alpha, U, bias, alpha_row);
     }
     status = status < 0 ? -1 : convert(form, found, U, W, bias, fit, err);
     if (status == 0) {
@@ -246,7 +236,7 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
 int mc_reformulation_solve(struct mc_reformulation *form, const struct mc_goal *goal,
                            const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     form->cost = goal->cost;
-    if (form->inexact) {
+    if (form->own->problem->gram && !form->features.exact) {
         fit->certificate = (struct certificate){.primal = INFINITY};
         return 0;
     }
