@@ -1,5 +1,6 @@
 /* Kernel RankSVM with many rows: the problem of a Nystrom approximation K~ of the kernel matrix
- * (common/kernel/landmarks.h), solved by cutting planes (hinge) or Newton's method (squared hinge).
+ * (common/kernel/landmarks.h), solved by cutting planes (hinge) or Newton's method (squared hinge);
+ * if its features are exact (explicit_features.h), by Newton's method for the linear kernel.
  *
  * Its solution is a combination of the landmarks, a function of the problem itself with the same
  * norm and scores, so its primal is an upper bound of the optimum. Its dual point beta is feasible,
