@@ -60,6 +60,35 @@ void top_state_find_capped(struct top_state *state) {
     set_quadratic(state);
 }
 
+/* The terms of the dual without f, of all positions that may be above 0. */
+static double linear_terms(const struct top_state *state) {
+    size_t n = state->risk->kind == TOP_NONE ? state->n : state->active;
+    double value = 0, betas = 0, squares = 0;
+    for (size_t p = 0; p < n; p++) {
+        double alpha = state->alpha[p], beta = state->beta[p];
+        value += alpha - 0.5 * state->h[p] * alpha * alpha;
+        betas += beta;
+        squares += beta * beta * state->inverse_mass[p];
+    }
+    value += state->beta_offset * betas;
+    if (state->risk->kind == TOP_NONE) {
+        return value - 0.5 * state->quadratic * squares;
+    }
+    if (state->risk->kind == TOP_QUANTILE) {
+        return value - (state->risk->square ? root_factor(state) * sqrt(squares)
+                                            : state->risk->budget * state->level);
+    }
+    return value;
+}
+
+double top_state_product(const struct top_state *state) {
+    double sum = 0;
+    for (size_t p = 0; p < state->active; p++) {
+        sum += (state->alpha[p] - state->beta[p]) * state->s[p];
+    }
+    return sum;
+}
+
 /* The sums of a capped block without entries. */
 static void empty_block(struct top_state *state) {
     state->A = top_risk_levelled(state->risk) && state->risk->kind == TOP_QUANTILE
@@ -70,6 +99,7 @@ static void empty_block(struct top_state *state) {
 
 void top_state_sums(struct top_state *state) {
     empty_block(state);
+    state->dual = linear_terms(state) - 0.5 * top_state_product(state);
     for (size_t p = 0; p < state->n && top_risk_levelled(state->risk); p++) {
         if (state->capped[p]) {
             state->A += state->cap_rate[p] * (state->s[p] + state->beta_offset);
@@ -80,23 +110,10 @@ void top_state_sums(struct top_state *state) {
 }
 
 double top_state_dual(const struct top_state *state, double *squared_norm) {
-    double value = 0, f = 0, betas = 0, squares = 0;
-    for (size_t p = 0; p < state->active; p++) {
-        double alpha = state->alpha[p], beta = state->beta[p];
-        value += alpha - 0.5 * state->h[p] * alpha * alpha;
-        betas += beta;
-        squares += beta * beta * state->inverse_mass[p];
-        f += (alpha - beta) * state->s[p];
-    }
-    *squared_norm = f;
-    value += state->beta_offset * betas - 0.5 * f;
-    if (state->risk->kind == TOP_NONE) {
-        value -= 0.5 * state->quadratic * squares;
-    } else if (state->risk->kind == TOP_QUANTILE) {
-        value -= state->risk->square ? root_factor(state) * sqrt(squares)
-                                     : state->risk->budget * state->level;
-    }
-    return value;
+    double value = linear_terms(state);
+    *squared_norm =
+        state->risk->kind == TOP_NONE ? 2 * (value - state->dual) : top_state_product(state);
+    return value - 0.5 * *squared_norm;
 }
 
 /* ---- taking a step ---- */
@@ -364,6 +381,7 @@ int top_state_take(struct top_state *state, const struct top_step *step, struct 
     } else {
         d = fmin(max_length, step->slope / step->curvature);
     }
+    state->dual += d * (step->slope - 0.5 * step->curvature * d);
     if (move_scores(state, step, d, err) < 0 ||
         move_entries(state, step, d, max_length, rate, err) < 0) {
         return -1;

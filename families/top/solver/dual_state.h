@@ -25,7 +25,8 @@
 #include <stdint.h>
 
 /* All arrays (n) are by position: the order of the rows in `cache`. Positions 0..active-1 are in
- * use (not shrunk): only there s and U are up to date, and alpha and beta may be above 0. */
+ * use (not shrunk): only there s and U are up to date. At the others alpha and beta are 0, or, for
+ * TOP_NONE, at their bounds. */
 struct top_state {
     const struct top_risk *risk;
     struct rows *cache;
@@ -42,6 +43,7 @@ struct top_state {
     size_t n_capped;
     double beta_offset;
     double quadratic; /* q_j = quadratic / mass_j */
+    double dual;      /* TOP_NONE: the dual's value, to which steps add their gains */
     double squares;   /* sum beta^2 / mass, maintained for TOP_QUANTILE squared */
 };
 
@@ -89,14 +91,17 @@ double top_state_cap(const struct top_state *state, size_t position);
  * rounding of their cap are set to it. The caller computes U and then top_state_sums. */
 void top_state_find_capped(struct top_state *state);
 
-/* Sets kappa, A and omega from s and U. */
+/* Sets kappa, A, omega and the dual from s and U at all positions. */
 void top_state_sums(struct top_state *state);
 
 /* Takes the step, with the length that maximises the dual or the largest that the bounds permit,
  * whichever is smaller. */
 int top_state_take(struct top_state *state, const struct top_step *step, struct error *err);
 
-/* The dual's value, from s at the positions in use; *squared_norm = |f|^2. */
+/* The sum of (alpha_p - beta_p) s_p over the positions in use. */
+double top_state_product(const struct top_state *state);
+
+/* The dual's value; *squared_norm = |f|^2. */
 double top_state_dual(const struct top_state *state, double *squared_norm);
 
 #endif

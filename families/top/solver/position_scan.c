@@ -224,65 +224,103 @@ struct candidate top_find_second(const struct top_state *state, const float *row
 
 /* ---- steps without an equality constraint ---- */
 
-/* The slopes, curvatures and bounds of n entries from p on. */
+/* The slopes, values, curvatures and bounds of n entries from p on; each row has one entry, alpha
+ * or beta. sign: of the entry in f. */
 struct entries {
-    vector slope, value, own, bound;
+    vector slope, value, own, bound, sign;
 };
 
-INLINE void load_entries(const struct top_state *state, size_t p, size_t n, bool beta,
+INLINE void load_entries(const struct top_state *state, size_t p, size_t n,
                          struct entries *entries) {
-    const vector unit = (vector){0} + 1e-300;
-    load_slopes(state, p, n, beta, &entries->slope, &entries->value);
-    load_curvatures(state, p, n, beta, &entries->own);
+    const vector zero = {0}, unit = zero + 1e-300, down = zero - 1;
+    vector s, alpha, beta, max_alpha, cap, h, inverse_mass, diagonal;
+    load(&s, state->s + p, n);
+    load(&alpha, state->alpha + p, n);
+    load(&beta, state->beta + p, n);
+    load(&max_alpha, state->C + p, n);
+    load(&cap, state->cap_rate + p, n);
+    load(&h, state->h + p, n);
+    load(&inverse_mass, state->inverse_mass + p, n);
+    load(&diagonal, state->diagonal + p, n);
+    vector term = h + state->quadratic * inverse_mass;
+    lanes is_beta = cap > zero;
+    entries->sign = zero + 1;
+    choose(&entries->sign, &is_beta, &down);
+    entries->value = alpha + beta;
+    entries->bound = max_alpha + cap;
+    entries->slope = 1 - entries->sign * s - term * entries->value;
+    entries->own = diagonal + term;
     raise_curvature(&entries->own, unit);
-    load(&entries->bound, (beta ? state->cap_rate : state->C) + p, n);
 }
 
-INLINE void take_single(const struct top_state *state, size_t p, size_t n, bool beta,
-                        const lanes *position, struct largest *best) {
-    const vector zero = {0};
+INLINE bool any_of(const lanes *truths) {
+    bytes values = __builtin_convertvector(*truths, bytes);
+    unsigned char any[sizeof(uint64_t)] = {0};
+    uint64_t bits;
+    memcpy(any, &values, sizeof values);
+    memcpy(&bits, any, sizeof bits);
+    return bits != 0;
+}
+
+/* The best entry so far: the first of equal ones. */
+INLINE void take_best(struct single *best, const lanes *allowed, const lanes *position,
+                      vector gain) {
+    for (size_t l = 0; l < LANES; l++) {
+        if ((*allowed)[l] && gain[l] > best->gain) {
+            *best = (struct single){(ptrdiff_t)(*position)[l], gain[l]};
+        }
+    }
+}
+
+/* room = up where rate is 0 or more, otherwise down; then takes the absolute value of rate. */
+INLINE void find_uphill_room(vector *room, vector *rate, vector up, vector down) {
+    vector falling = -*rate;
+    lanes falls = *rate < (vector){0};
+    *room = up;
+    choose(room, &falls, &down);
+    choose(rate, &falls, &falling);
+}
+
+/* The absolute slopes, and how far the entries can move uphill. */
+INLINE void load_uphill(const struct top_state *state, size_t p, size_t n, vector *slope,
+                        vector *room, vector *own) {
     struct entries entries;
-    load_entries(state, p, n, beta, &entries);
-    vector slope = entries.slope, room = entries.value, up = entries.bound - entries.value;
-    vector size, falling = -slope;
-    lanes rises = slope > zero;
-    choose(&room, &rises, &up);
-    rises = ~rises;
-    choose(&slope, &rises, &falling); /* the absolute value */
-    size = slope / entries.own;
+    load_entries(state, p, n, &entries);
+    *slope = entries.slope;
+    *own = entries.own;
+    find_uphill_room(room, slope, entries.bound - entries.value, entries.value);
+}
+
+/* Takes an entry that gains more than the best so far. Bounds of the gains, without quotients, are
+ * compared first. */
+INLINE void take_single(const struct top_state *state, size_t p, size_t n, struct single *best) {
+    vector slope, room, own;
+    lanes position;
+    load_uphill(state, p, n, &slope, &room, &own);
+    lanes allowed = (slope * slope > best->gain * own) & (2 * slope * room > best->gain);
+    if (!any_of(&allowed)) {
+        return;
+    }
+    first_positions(&position);
+    position += (int64_t)p;
+    vector size = slope / own;
     lanes far = size > room;
     choose(&size, &far, &room);
-    lanes allowed = (entries.bound > zero) & (room > zero);
-    take_larger(best, &allowed, position, 2 * slope * size - entries.own * size * size);
+    take_best(best, &allowed, &position, 2 * slope * size - own * size * size);
 }
 
-DISPATCH static void scan_singles(const struct top_state *state, struct largest *best) {
-    lanes position;
+DISPATCH static void scan_singles(const struct top_state *state, struct single *best) {
     size_t p = 0;
-    best[0] = best[1] = (struct largest){.value = {0}};
-    first_positions(&position);
     for (; p + LANES <= state->active; p += LANES) {
-        take_single(state, p, LANES, false, &position, &best[0]);
-        take_single(state, p, LANES, true, &position, &best[1]);
-        position += LANES;
+        take_single(state, p, LANES, best);
     }
-    take_single(state, p, state->active - p, false, &position, &best[0]);
-    take_single(state, p, state->active - p, true, &position, &best[1]);
-}
-
-/* The better of the best entries of alpha and of beta, if it gains more than `least`. */
-static struct single better_of(const struct largest best[2], double least) {
-    size_t l[2] = {largest_lane(&best[0]), largest_lane(&best[1])};
-    bool beta = best[1].value[l[1]] > best[0].value[l[0]];
-    double gain = best[beta].value[l[beta]];
-    return (struct single){gain > least ? (ptrdiff_t)best[beta].position[l[beta]] : TOP_NO_POSITION,
-                           beta, gain};
+    take_single(state, p, state->active - p, best);
 }
 
 struct single top_find_single(const struct top_state *state) {
-    struct largest best[2];
-    scan_singles(state, best);
-    return better_of(best, 0);
+    struct single best = {TOP_NO_POSITION, 0};
+    scan_singles(state, &best);
+    return best;
 }
 
 /* The step length at which entries reach their bounds at this rate. */
@@ -296,67 +334,65 @@ INLINE void find_room(vector *room, vector rate, vector up, vector down) {
     choose(room, &falls, &down);
 }
 
-/* Takes the entries whose joint step with the first one gains more than the best so far. */
+/* Takes an entry whose joint step with the first one gains more than the best so far: towards the
+ * maximum over both, as far as the bounds permit. A part t <= 1 of the step without bounds gains
+ * 2 t - t^2 <= min(1, 2 t) of it; so much is compared first, without quotients. */
 INLINE void take_joint(const struct top_state *state, const float *row, const struct joint *joint,
-                       size_t p, size_t n, bool beta, const lanes *position, struct largest *best) {
+                       size_t p, size_t n, struct single *best) {
     const vector zero = {0};
-    struct entries entries;
+    struct entries other;
     vector entry, room, first_room;
-    load_entries(state, p, n, beta, &entries);
+    lanes position;
+    load_entries(state, p, n, &other);
     load_floats(&entry, row + p, n);
-    vector slope = entries.slope, own = entries.own, up = entries.bound - entries.value;
-    vector cross = beta == joint->beta ? entry : -entry;
+    vector up = other.bound - other.value, slope = other.slope, own = other.own;
+    vector cross = joint->sign * other.sign * entry;
     vector both = joint->own * own, determinant = both - cross * cross;
     raise_curvature(&determinant, both);
+    /* the rates, times the determinant */
     vector rate = joint->own * slope - cross * joint->slope;
     vector first_rate = own * joint->slope - cross * slope;
-    lanes allowed =
-        ((rate > zero) & (up > zero)) | (rate == zero) | ((rate < zero) & (entries.value > zero));
-    allowed &= (entries.bound > zero) & (*position != (int64_t)joint->position);
-    /* without its bounds it gains no less */
     vector free_gain = first_rate * joint->slope + rate * slope;
-    allowed &= free_gain > best->value * determinant;
-    int64_t any = 0;
-    for (size_t l = 0; l < LANES; l++) {
-        any |= allowed[l];
-    }
-    if (!any) {
+    vector size = rate, first_size = first_rate;
+    find_uphill_room(&room, &size, up, other.value);
+    find_uphill_room(&first_room, &first_size, zero + joint->up, zero + joint->down);
+    lanes allowed = (free_gain > best->gain * determinant) & (room > zero) &
+                    (2 * free_gain * room > best->gain * size) &
+                    (2 * free_gain * first_room > best->gain * first_size);
+    if (!any_of(&allowed)) {
         return;
     }
-    rate = rate / determinant;
-    first_rate = first_rate / determinant;
-    find_room(&room, rate, up, entries.value);
-    find_room(&first_room, first_rate, zero + joint->up, zero + joint->down);
+    rate /= determinant;
+    first_rate /= determinant;
     vector total = joint->slope * first_rate + slope * rate;
     vector sizes = joint->own * first_rate * first_rate + own * rate * rate;
     vector curvature = sizes + 2 * cross * first_rate * rate;
     raise_curvature(&curvature, sizes);
-    vector size = total / curvature;
-    lanes less = first_room < room;
-    choose(&room, &less, &first_room);
-    less = room < size;
-    choose(&size, &less, &room);
-    take_larger(best, &allowed, position, 2 * total * size - curvature * size * size);
+    vector length = total / curvature;
+    room *= determinant / size; /* in lengths: infinite at rate 0 */
+    first_room *= determinant / first_size;
+    lanes less = first_room < length;
+    choose(&length, &less, &first_room);
+    less = room < length;
+    choose(&length, &less, &room);
+    first_positions(&position);
+    position += (int64_t)p;
+    allowed &= position != (int64_t)joint->position;
+    take_best(best, &allowed, &position, 2 * total * length - curvature * length * length);
 }
 
 DISPATCH static void scan_joint(const struct top_state *state, const float *row,
-                                const struct joint *joint, struct largest *best) {
-    lanes position;
+                                const struct joint *joint, struct single *best) {
     size_t p = 0;
-    best[0] = best[1] = (struct largest){.value = (vector){0} + joint->gain};
-    first_positions(&position);
     for (; p + LANES <= state->active; p += LANES) {
-        take_joint(state, row, joint, p, LANES, false, &position, &best[0]);
-        take_joint(state, row, joint, p, LANES, true, &position, &best[1]);
-        position += LANES;
+        take_joint(state, row, joint, p, LANES, best);
     }
-    take_joint(state, row, joint, p, state->active - p, false, &position, &best[0]);
-    take_joint(state, row, joint, p, state->active - p, true, &position, &best[1]);
+    take_joint(state, row, joint, p, state->active - p, best);
 }
 
 struct single top_find_joint(const struct top_state *state, const float *row,
                              const struct joint *joint) {
-    struct largest best[2];
-    scan_joint(state, row, joint, best);
-    return better_of(best, joint->gain);
+    struct single best = {TOP_NO_POSITION, joint->gain};
+    scan_joint(state, row, joint, &best);
+    return best;
 }

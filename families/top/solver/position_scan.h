@@ -38,23 +38,21 @@ struct candidate {
 struct candidate top_find_second(const struct top_state *state, const float *row,
                                  const struct scan *scan, bool beta);
 
-/* TOP_NONE: an entry of a step, and the step's gain; TOP_NO_POSITION: none gains enough. */
+/* TOP_NONE, where a row has one entry: the row of an entry of a step, and the step's gain;
+ * TOP_NO_POSITION: none gains enough. */
 struct single {
     ptrdiff_t position;
-    bool beta;
     double gain;
 };
 
 /* The entry whose single step gains most within its bounds. */
 struct single top_find_single(const struct top_state *state);
 
-/* The first entry of a step of two: its slope and curvature, how far it can increase and decrease;
- * and the gain to exceed. Gains are first compared without bounds, by products instead of
- * quotients. */
+/* The first entry of a step of two: its slope and curvature, how far it can increase and decrease,
+ * and its sign in f; and the gain to exceed. */
 struct joint {
-    double slope, own, up, down, gain;
+    double slope, own, up, down, sign, gain;
     ptrdiff_t position;
-    bool beta;
 };
 
 /* The second entry whose joint step with the first gains most. row: of K, for the first. */

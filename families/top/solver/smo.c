@@ -22,7 +22,7 @@
 
 /* Steps between two evaluations of the gap: positions in use / POSITIONS_PER_CHECK_STEP, at least
  * MIN_CHECK_STEPS. */
-enum { POSITIONS_PER_CHECK_STEP = 16, MIN_CHECK_STEPS = 64 };
+enum { POSITIONS_PER_CHECK_STEP = 16, MIN_CHECK_STEPS = 256 };
 
 /* If many positions are in use, but few have an entry above 0, then of the others only those with
  * the steepest alphas and the steepest betas stay in use: MIN_STEEPEST + positions above 0 /
@@ -121,8 +121,8 @@ static void set_cost(struct top_smo *smo, double cost) {
 
 /* ---- the run ---- */
 
-/* Sets the scores of the positions that are not in use, by row, to the lowest of J and the highest
- * of the positives, if those of before are not lower or higher. */
+/* Sets the scores of the positions at 0 that are not in use, by row, to the lowest of J and the
+ * highest of the positives, if those of before are not lower or higher. */
 static void assume_no_loss(struct top_smo *smo) {
     const struct top_state *state = &smo->state;
     double lowest = INFINITY, highest = -INFINITY;
@@ -132,7 +132,31 @@ static void assume_no_loss(struct top_smo *smo) {
     }
     for (size_t p = state->active; p < state->n; p++) {
         double *s = smo->row_s + state->row_of[p];
-        *s = state->C[p] > 0 ? fmax(*s, highest) : fmin(*s, lowest);
+        if (!top_state_above(state, p)) {
+            *s = state->C[p] > 0 ? fmax(*s, highest) : fmin(*s, lowest);
+        }
+    }
+}
+
+/* TOP_NONE: rows that are not in use with an entry at its bound C have losses. The sum of these, C
+ * (1 - |s|), follows from |f|^2, the sum of (alpha_p - beta_p) s_p over all positions; scales the
+ * losses at the outdated scores to that sum. */
+static void assume_losses(struct top_smo *smo, double squared_norm) {
+    const struct top_state *state = &smo->state;
+    double outdated = 0, sum = top_state_product(state) - squared_norm;
+    for (size_t p = state->active; p < state->n; p++) {
+        double c = state->alpha[p] - state->beta[p];
+        sum += fabs(c);
+        outdated += fabs(c) - c * state->s[p];
+    }
+    if (!(sum > 0 && outdated > 0)) {
+        return;
+    }
+    for (size_t p = state->active; p < state->n; p++) {
+        if (top_state_above(state, p)) {
+            double *s = smo->row_s + state->row_of[p], sign = state->alpha[p] > 0 ? 1 : -1;
+            *s = sign - sum / outdated * (sign - *s);
+        }
     }
 }
 
@@ -148,6 +172,9 @@ static double primal(struct top_smo *smo, double squared_norm, double dual, doub
     }
     if (smo->near) {
         assume_no_loss(smo);
+    }
+    if (state->risk->kind == TOP_NONE) {
+        assume_losses(smo, squared_norm);
     }
     smo->scaling = 1;
     value = 0.5 * squared_norm + smo->cost * top_risk_value(smo->risk, smo->row_s, smo->row_g);
@@ -351,6 +378,7 @@ static int evaluate(struct top_smo *smo, bool rough, const struct progress *prog
     for (size_t p = 0; p < state->n; p++) {
         state->s[p] = smo->best_s[state->row_of[p]];
     }
+    top_state_sums(state);
     smo->is_fresh = smo->is_exact = smo->ended = true;
     return 0;
 }

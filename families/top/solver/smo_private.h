@@ -68,7 +68,7 @@ bool top_smo_may_be_rough(const struct top_smo *smo);
 
 /* Sets the starting point: the direction from the centroid of J to that of the positives, the dual
  * point of its scores at their best multiple, and the best multiple of that; or, if that is 0, a
- * multiple of the dual point of scores 0. */
+ * multiple of the dual point of scores 0. TOP_NONE starts from 0. */
 int top_smo_start(struct top_smo *smo, double cost, struct error *err);
 
 /* Sets the last solution, scaled to another cost. */

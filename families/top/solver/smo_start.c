@@ -145,7 +145,7 @@ static void set_point_at_zero_scores(struct top_smo *smo, double cost) {
     for (size_t p = 0; p < state->n; p++) {
         sum += state->alpha[p];
     }
-    for (size_t p = 0; p < state->n && risk->kind != TOP_NONE; p++) {
+    for (size_t p = 0; p < state->n; p++) {
         state->beta[p] = sum * (risk->mass[state->row_of[p]] / risk->total_mass);
     }
 }
@@ -156,7 +156,8 @@ static bool dual_is_positive(const struct top_smo *smo) {
 }
 
 /* Computes s, U and the sums of the point. Unless it is `near` the solution, takes its best
- * multiple. Replaces it if its dual is not above 0. */
+ * multiple. Replaces it if its dual is not above 0, but for TOP_NONE, where steps of one entry lead
+ * away from the point 0. */
 static int complete_point(struct top_smo *smo, double cost, bool near, struct error *err) {
     if (top_smo_recompute(smo, near && top_smo_may_be_rough(smo), NULL, err) < 0) {
         return -1;
@@ -165,7 +166,7 @@ static int complete_point(struct top_smo *smo, double cost, bool near, struct er
         return 0;
     }
     scale_point(smo);
-    if (dual_is_positive(smo)) {
+    if (dual_is_positive(smo) || smo->risk->kind == TOP_NONE) {
         return 0;
     }
     set_point_at_zero_scores(smo, cost);
@@ -224,6 +225,11 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
     struct top_risk *risk = smo->risk;
     size_t n = smo->state.n;
     double squared_norm = 0;
+    if (risk->kind == TOP_NONE) {
+        memset(smo->state.alpha, 0, n * sizeof *smo->state.alpha);
+        memset(smo->state.beta, 0, n * sizeof *smo->state.beta);
+        return top_smo_recompute(smo, false, NULL, err);
+    }
     memset(smo->work, 0, n * sizeof *smo->work);
     add_mean(smo, risk->cost, 1, smo->work);
     add_mean(smo, risk->mass, -1, smo->work);

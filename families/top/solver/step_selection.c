@@ -144,17 +144,22 @@ static void with_level(const struct top_state *state, const struct extremes *e, 
     }
 }
 
-/* An entry of TOP_NONE: its slope and curvature, and how far it can increase and decrease. */
+/* The entry of a row for TOP_NONE: its slope and curvature, how far it can increase and decrease,
+ * and its sign in f. */
 struct entry {
-    double slope, own, up, down;
+    bool beta;
+    double slope, own, up, down, sign;
 };
 
-static inline struct entry entry_of(const struct top_state *state, size_t p, bool beta) {
+static struct entry entry_of(const struct top_state *state, size_t p) {
+    bool beta = state->cap_rate[p] > 0;
     double value = beta ? state->beta[p] : state->alpha[p];
-    return (struct entry){.slope = slope_of(state, p, beta),
+    return (struct entry){.beta = beta,
+                          .slope = slope_of(state, p, beta),
                           .own = at_least(curvature_of(state, p, beta), 1e-300),
                           .up = (beta ? top_state_cap(state, p) : state->C[p]) - value,
-                          .down = value};
+                          .down = value,
+                          .sign = beta ? -1 : 1};
 }
 
 /* TOP_NONE: the entry whose single step gains most within its bounds. */
@@ -164,12 +169,12 @@ static void choose_single(const struct top_state *state, struct top_step *step, 
     if (best.position == TOP_NO_POSITION) {
         return;
     }
-    struct entry entry = entry_of(state, (size_t)best.position, best.beta);
-    *step =
-        (struct top_step){.entry = {{(size_t)best.position, best.beta, entry.slope > 0 ? 1 : -1}},
-                          .n = 1,
-                          .slope = fabs(entry.slope),
-                          .curvature = entry.own};
+    size_t p = (size_t)best.position;
+    struct entry entry = entry_of(state, p);
+    *step = (struct top_step){.entry = {{p, entry.beta, entry.slope > 0 ? 1 : -1}},
+                              .n = 1,
+                              .slope = fabs(entry.slope),
+                              .curvature = entry.own};
 }
 
 /* TOP_NONE: adds a second entry if the joint step, towards the maximum over both, gains more: of
@@ -177,32 +182,31 @@ static void choose_single(const struct top_state *state, struct top_step *step, 
  * "Training SVMs without offset", JMLR 12, 2011). row: of K, for the first entry. */
 static void choose_second(const struct top_state *state, const float *row, struct top_step *step,
                           double *gain) {
-    struct top_entry first = step->entry[0];
-    struct entry one = entry_of(state, first.position, first.beta);
+    size_t first = step->entry[0].position;
+    struct entry one = entry_of(state, first);
     const struct joint joint = {.slope = one.slope,
                                 .own = one.own,
                                 .up = one.up,
                                 .down = one.down,
+                                .sign = one.sign,
                                 .gain = *gain,
-                                .position = (ptrdiff_t)first.position,
-                                .beta = first.beta};
+                                .position = (ptrdiff_t)first};
     struct single best = top_find_joint(state, row, &joint);
     if (best.position == TOP_NO_POSITION) {
         return;
     }
     size_t p = (size_t)best.position;
-    struct entry other = entry_of(state, p, best.beta);
-    double cross = best.beta == first.beta ? (double)row[p] : -(double)row[p];
+    struct entry other = entry_of(state, p);
+    double cross = one.sign * other.sign * (double)row[p];
     double both = one.own * other.own, determinant = at_least(both - cross * cross, both);
     double rate = (other.own * one.slope - cross * other.slope) / determinant;
     double other_rate = (one.own * other.slope - cross * one.slope) / determinant;
     double sizes = one.own * rate * rate + other.own * other_rate * other_rate;
     *gain = best.gain;
-    *step =
-        (struct top_step){.entry = {{first.position, first.beta, rate}, {p, best.beta, other_rate}},
-                          .n = 2,
-                          .slope = one.slope * rate + other.slope * other_rate,
-                          .curvature = at_least(sizes + 2 * cross * rate * other_rate, sizes)};
+    *step = (struct top_step){.entry = {{first, one.beta, rate}, {p, other.beta, other_rate}},
+                              .n = 2,
+                              .slope = one.slope * rate + other.slope * other_rate,
+                              .curvature = at_least(sizes + 2 * cross * rate * other_rate, sizes)};
 }
 
 /* The kinds of steps, for the selection of the first entry. */
@@ -301,7 +305,29 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
 
 /* ---- shrinking ---- */
 
+/* TOP_NONE: an entry at a bound is shrunk if its slope, away from the interval, is larger than all
+ * slopes of entries that can move uphill. */
+static size_t choose_unbound(const struct top_state *state, unsigned char *keep) {
+    double steepest = 0;
+    for (size_t p = 0; p < state->active; p++) {
+        struct entry entry = entry_of(state, p);
+        double room = entry.slope > 0 ? entry.up : entry.down;
+        steepest = room > 0 ? fmax(steepest, fabs(entry.slope)) : steepest;
+    }
+    size_t kept = 0;
+    for (size_t p = 0; p < state->active; p++) {
+        struct entry entry = entry_of(state, p);
+        keep[p] = (entry.down > 0 || entry.slope >= -steepest) &&
+                  (entry.up > 0 || entry.slope <= steepest);
+        kept += keep[p];
+    }
+    return kept;
+}
+
 size_t top_choose_unshrunk(const struct top_state *state, unsigned char *keep) {
+    if (state->risk->kind == TOP_NONE) {
+        return choose_unbound(state, keep);
+    }
     struct extremes e = top_find_extremes(state);
     double rho = state->risk->kind == TOP_MEAN ? remaining_rate(state) : 1;
     double block = state->risk->kind == TOP_MEAN ? state->A : 0;
@@ -309,10 +335,7 @@ size_t top_choose_unshrunk(const struct top_state *state, unsigned char *keep) {
     double min_alpha_slope = fmin(e.alpha_down.slope, -(block + rho * e.beta_up.slope));
     double min_beta_slope =
         rho > 0 ? fmin(e.beta_down.slope, -(e.alpha_up.slope + block) / rho) : e.beta_down.slope;
-    if (state->risk->kind == TOP_NONE) {
-        min_alpha_slope = min_beta_slope = 0;
-    } else if (top_risk_levelled(state->risk) && state->risk->kind == TOP_QUANTILE &&
-               state->omega > 0) {
+    if (top_risk_levelled(state->risk) && state->risk->kind == TOP_QUANTILE && state->omega > 0) {
         min_alpha_slope = fmin(min_alpha_slope, -state->A / state->omega);
         min_beta_slope = fmin(min_beta_slope, state->A / state->omega);
     }
@@ -352,7 +375,7 @@ size_t top_choose_steepest(const struct top_state *state, size_t room, unsigned 
     }
     size_t kept = 0;
     for (size_t p = 0; p < state->active; p++) {
-        keep[p] = keep[p] == CHOSEN || is_nonzero(state, p);
+        keep[p] = keep[p] == CHOSEN || (keep[p] && is_nonzero(state, p));
         kept += keep[p];
     }
     return kept;
