@@ -111,8 +111,11 @@ void top_state_sums(struct top_state *state) {
 
 double top_state_dual(const struct top_state *state, double *squared_norm) {
     double value = linear_terms(state);
-    *squared_norm =
-        state->risk->kind == TOP_NONE ? 2 * (value - state->dual) : top_state_product(state);
+    if (state->risk->kind == TOP_NONE) {
+        *squared_norm = 2 * (value - state->dual);
+        return state->dual;
+    }
+    *squared_norm = top_state_product(state);
     return value - 0.5 * *squared_norm;
 }
 

@@ -17,7 +17,8 @@ enum {
     MIN_LANDMARKS = 128,
     LANDMARKS_SQUARE = 12, /* the square of their number over the rows: 775 for 50,000 rows */
     TIMED_PART = 4,        /* with a time limit there are so many times fewer, at first */
-    MAX_TRIALS = 40        /* of a multiplier, or of the level */
+    MAX_PLANES = 100,
+    MAX_TRIALS = 40 /* of a multiplier, or of the level */
 };
 
 /* The part of the memory that the features may take. */
@@ -101,7 +102,7 @@ static int map_scores(const struct score_map *map, const double *weights, double
 /* u (n) = the scores of the approximate problem's solution, less those of each row's own entry. */
 static int solve_planes(struct landmarks *landmarks, struct top_risk *risk, double cost,
                         struct threads *threads, const struct monitor *monitor, double *u,
-                        uint64_t *iterations, struct error *err) {
+                        uint64_t *iterations, bool *found, struct error *err) {
     const struct score_map map = {.n = risk->n,
                                   .dimension = risk->n,
                                   .context = landmarks,
@@ -109,20 +110,22 @@ static int solve_planes(struct landmarks *landmarks, struct top_risk *risk, doub
                                   .scores = map_scores,
                                   .adjoint = score_map_copy};
     double left = monitor_seconds_left(monitor);
-    struct monitor_run run;
+    struct monitor_run run, planes_run;
     const struct monitor limited =
         monitor_reserve_time(&run, monitor, isfinite(left) ? TIME_PART * left : 0);
     const struct monitor deadline = monitor_deadline_only(&limited);
+    const struct monitor watch = monitor_continue(&planes_run, &deadline, 0, MAX_PLANES);
     struct risk functions = top_risk_functions(risk);
     struct cutting_planes *planes = NULL;
     struct fit fit = {0};
     functions.record = NULL;
     int status = cutting_planes_create(&planes, &map, &functions, err) < 0 ||
-                         cutting_planes_solve(planes, cost, GAP, &deadline, &fit, err) < 0 ||
+                         cutting_planes_solve(planes, cost, GAP, &watch, &fit, err) < 0 ||
                          landmarks_multiply(landmarks, fit.weights, u, threads, err) < 0
                      ? -1
                      : 0;
     *iterations = fit.iterations;
+    *found = fit.converged || fit.iterations < MAX_PLANES;
     cutting_planes_free(planes);
     fit_free(&fit);
     return status;
@@ -265,7 +268,7 @@ static void separate_capped(struct separable *dual) {
 
 int top_low_rank_solve(const struct problem *problem, struct top_risk *risk, double cost,
                        uint64_t seed, const struct monitor *monitor, double *alpha, double *beta,
-                       uint64_t *iterations, struct error *err) {
+                       uint64_t *iterations, bool *found, struct error *err) {
     struct landmarks landmarks;
     *iterations = 0;
     double *u = memory_array(problem->n, sizeof *u, "scores", err);
@@ -274,8 +277,8 @@ int top_low_rank_solve(const struct problem *problem, struct top_risk *risk, dou
         return -1;
     }
     int status =
-        solve_planes(&landmarks, risk, cost, problem->threads, monitor, u, iterations, err);
-    if (status == 0) {
+        solve_planes(&landmarks, risk, cost, problem->threads, monitor, u, iterations, found, err);
+    if (status == 0 && *found) {
         struct separable dual = {.risk = risk,
                                  .cost = cost,
                                  .u = u,

@@ -232,18 +232,28 @@ static int run_low_rank(void *state, const struct monitor *monitor, struct error
     const struct top_parameters *parameters = solve->parameters;
     size_t n = algorithms->problem->n;
     struct fit fit = {0};
+    bool found = false;
     double *alpha = memory_array(n, 2 * sizeof *alpha, "the dual point", err);
     double *beta = alpha ? alpha + n : NULL;
     int status = !alpha ||
                          top_low_rank_solve(algorithms->problem, &algorithms->risk,
                                             parameters->cost, parameters->seed, monitor, alpha,
-                                            beta, &fit.iterations, err) < 0 ||
-                         create_smo(algorithms, err) < 0 ||
-                         top_smo_start_near(algorithms->smo, parameters->cost, alpha, beta, monitor,
-                                            err) < 0 ||
-                         top_smo_take_point(algorithms->smo, solve->epsilon, &fit, err) < 0
+                                            beta, &fit.iterations, &found, err) < 0 ||
+                         create_smo(algorithms, err) < 0
                      ? -1
                      : 0;
+    if (status == 0 && !found) {
+        solve->fit->iterations += fit.iterations;
+        free(alpha);
+        return 0;
+    }
+    if (status == 0) {
+        status =
+            top_smo_start_near(algorithms->smo, parameters->cost, alpha, beta, monitor, err) < 0 ||
+                    top_smo_take_point(algorithms->smo, solve->epsilon, &fit, err) < 0
+                ? -1
+                : 0;
+    }
     free(alpha);
     if (status == 0) {
         fit.converged = gap_reached(fit.primal, fit.dual, solve->epsilon);
@@ -381,8 +391,8 @@ static const struct policy_row rows[] = {
      .when = "auto: positive semidefinite kernels, from 32,768 rows on, one process, first",
      .limit = "once, for the first cost; landmarks: the root of 12 times the rows, with "
               "a time limit a quarter of that, and more while they take a twentieth of it; planes "
-              "to a gap of .02",
-     .then = "smo, from its point",
+              "to a gap of .02, 100 at most",
+     .then = "smo, from its point; after 100 planes from its own",
      .applies = low_rank_applies,
      .run = run_low_rank},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,

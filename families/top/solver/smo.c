@@ -273,7 +273,7 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err) {
     for (size_t k = 0; k < d; k++) {
         fit->weights[k] *= smo->scaling;
     }
-    bool known = smo->near && smo->is_fresh && smo->is_exact && !(smo->problem->constant > 0);
+    bool known = !map->primal && smo->is_fresh && smo->is_exact && !(smo->problem->constant > 0);
     return known ? copy_scores(smo, fit, err) : 0;
 }
 
@@ -349,27 +349,14 @@ static void record_progress(struct top_smo *smo, const struct fit *fit, struct p
     }
 }
 
-/* The kernel values of a full evaluation of the point. */
-static double count_values(const struct top_smo *smo) {
-    const struct top_state *state = &smo->state;
-    double n = (double)state->n, above = (double)top_state_count_above(state, state->n);
-    return above * (n - above / 2);
-}
-
-/* The predicted time of a full evaluation of the point; 0: not known. */
-static double predict_seconds(const struct top_smo *smo) {
-    return smo->value_seconds * count_values(smo);
-}
-
 /* Evaluates the point, if `rough` with kernel values in float. If there is not enough time, the
  * stored point is the current one again, without U: no step may follow. */
 static int evaluate(struct top_smo *smo, bool rough, const struct progress *progress,
-                    const struct monitor *monitor, struct error *err) {
+                    struct error *err) {
     struct top_state *state = &smo->state;
-    smo->monitor = progress->is_exact ? monitor : NULL;
-    smo->min_seconds = END_PART * predict_seconds(smo);
+    smo->min_seconds = progress->is_exact ? END_PART * top_smo_predict_seconds(smo) : 0;
     int status = top_smo_recompute(smo, rough, NULL, err);
-    smo->monitor = NULL;
+    smo->min_seconds = 0;
     if (status < 0 || smo->is_fresh) {
         return status;
     }
@@ -386,11 +373,10 @@ static int evaluate(struct top_smo *smo, bool rough, const struct progress *prog
 /* Ends the run: at the current point, computed from the data, or at the best one if it has
  * diverged. */
 static int end(struct top_smo *smo, enum stop_reason reason, double epsilon,
-               const struct progress *progress, const struct monitor *monitor, struct fit *fit,
-               struct error *err) {
+               const struct progress *progress, struct fit *fit, struct error *err) {
     fit->reason = reason;
     if (!smo->is_fresh) {
-        if (evaluate(smo, false, progress, monitor, err) < 0) {
+        if (evaluate(smo, false, progress, err) < 0) {
             return -1;
         }
         top_smo_bounds(smo, epsilon, fit);
@@ -411,21 +397,20 @@ enum next { CONTINUE, EVALUATE, END };
 
 /* Judges a full evaluation; a rough one that would be the last is followed by an exact one. */
 static int judge(struct top_smo *smo, double epsilon, bool reached, bool moved,
-                 struct progress *progress, const struct monitor *monitor, struct fit *fit,
-                 enum next *next, struct error *err) {
+                 struct progress *progress, struct fit *fit, enum next *next, struct error *err) {
     *next = END;
     if (!(progress->min_gap < INFINITY) && !finite(fit)) {
         return stop_overflow(err);
     }
     if (has_diverged(progress, fit)) {
-        return end(smo, STOP_FLOAT_KERNEL, epsilon, progress, monitor, fit, err);
+        return end(smo, STOP_FLOAT_KERNEL, epsilon, progress, fit, err);
     }
     record_progress(smo, fit, progress);
     fit->converged = reached;
     bool last = reached || progress->stalled >= MAX_STALLED || !moved;
     if (last && smo->is_rough) {
         *next = EVALUATE;
-        return evaluate(smo, false, progress, monitor, err);
+        return evaluate(smo, false, progress, err);
     }
     fit->reason = last && !reached ? STOP_FLOAT_KERNEL : fit->reason;
     *next = last ? END : CONTINUE;
@@ -436,8 +421,8 @@ static int judge(struct top_smo *smo, double epsilon, bool reached, bool moved,
  * progress ends. Between full evaluations the gap is computed from running sums. A full one
  * follows if these reach the gap, find no step, make no progress, or are impossible: shrunk rows or
  * rounding may be the cause. */
-static int run(struct top_smo *smo, const struct top_smo_settings *settings,
-               const struct monitor *monitor, struct fit *fit, struct error *err) {
+static int run(struct top_smo *smo, const struct top_smo_settings *settings, struct fit *fit,
+               struct error *err) {
     struct progress progress = {
         .max_dual = -INFINITY, .last_dual = -INFINITY, .min_gap = INFINITY, .min_primal = INFINITY};
     double last_dual = 0, epsilon = settings->epsilon;
@@ -448,7 +433,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         bool reached = gap_reached(fit->primal, fit->dual, epsilon);
         if (smo->is_fresh) {
             enum next next;
-            if (judge(smo, epsilon, reached, moved, &progress, monitor, fit, &next, err) < 0) {
+            if (judge(smo, epsilon, reached, moved, &progress, fit, &next, err) < 0) {
                 return -1;
             }
             if (next == END) {
@@ -465,21 +450,21 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings,
         /* the monitor does not get suspicious bounds; STOP_REACHED, as from a monitor: continue */
         bool suspicious = !finite(fit) || fit->dual > progress.min_primal;
         if (settings->reserved_seconds) {
-            *settings->reserved_seconds = TIME_MARGIN * predict_seconds(smo);
+            *settings->reserved_seconds = TIME_MARGIN * top_smo_predict_seconds(smo);
         }
         enum stop_reason reason =
             suspicious ? STOP_REACHED
-                       : monitor_check(monitor, fit->iterations, fit->primal, fit->dual);
+                       : monitor_check(smo->monitor, fit->iterations, fit->primal, fit->dual);
         reason = smo->ended && !reason ? STOP_TIME : reason;
         if (reason) {
-            return end(smo, reason, epsilon, &progress, monitor, fit, err);
+            return end(smo, reason, epsilon, &progress, fit, err);
         }
         bool recompute = reached || suspicious || !moved || progress.idle >= MAX_STALLED ||
                          fit->iterations >= smo->next_full_check;
         if (!smo->is_fresh && recompute) {
             smo->next_full_check = UINT64_MAX;
             bool rough = top_smo_may_be_rough(smo) && progress.evaluations++ == 0;
-            if (evaluate(smo, rough, &progress, monitor, err) < 0) {
+            if (evaluate(smo, rough, &progress, err) < 0) {
                 return -1;
             }
             moved = true;
@@ -518,16 +503,12 @@ int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
 
 int top_smo_start_near(struct top_smo *smo, double cost, const double *alpha, const double *beta,
                        const struct monitor *monitor, struct error *err) {
-    double left = monitor_seconds_left(monitor);
     top_smo_set_point(smo, cost, alpha, beta);
     smo->near = true;
-    smo->is_timed = isfinite(left);
-    double values = count_values(smo);
-    if (top_smo_begin(smo, cost, err) < 0) {
-        return -1;
-    }
-    smo->value_seconds = smo->is_timed ? (left - monitor_seconds_left(monitor)) / values : 0;
-    return 0;
+    smo->monitor = monitor;
+    int status = top_smo_begin(smo, cost, err);
+    smo->monitor = NULL;
+    return status;
 }
 
 int top_smo_take_point(struct top_smo *smo, double epsilon, struct fit *fit, struct error *err) {
@@ -543,10 +524,12 @@ int top_smo_take_point(struct top_smo *smo, double epsilon, struct fit *fit, str
 int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
                   const struct monitor *monitor, struct fit *fit, struct error *err) {
     *fit = (struct fit){0};
+    smo->monitor = monitor;
     int status = top_smo_begin(smo, settings->cost, err);
     if (status == 0) {
-        status = run(smo, settings, monitor, fit, err);
+        status = run(smo, settings, fit, err);
     }
+    smo->monitor = NULL;
     if (status == 0) {
         status = top_smo_copy(smo, fit, err);
     }

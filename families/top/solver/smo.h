@@ -29,13 +29,13 @@ void top_smo_free(struct top_smo *smo);
 struct top_smo_settings {
     double cost, epsilon;
     bool shrink;
-    /* receives the time that the end of the run will take; NULL: not wanted. Known after
-     * top_smo_start_near only */
+    /* with a time limit, receives the time that the end of the run will take; NULL: not wanted */
     double *reserved_seconds;
 };
 
 /* Solves to the relative gap epsilon, with a warm start from the last solution scaled to this cost.
- * The caller calls fit_free. */
+ * With a kernel and without a constant feature fit gets the scores of the point, too (scores,
+ * dual_weights, dual_scores). The caller calls fit_free. */
 int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
                   const struct monitor *monitor, struct fit *fit, struct error *err);
 
@@ -45,8 +45,7 @@ void top_smo_set_point(struct top_smo *smo, double cost, const double *alpha, co
 
 /* The same for the solution of an approximate problem with many rows, in which the right rows are
  * above 0, and computes its scores. Runs from then on keep few of the rows at 0 in use, and assume
- * that rows that are not in use have no loss. They fill fit's scores, dual_weights and dual_scores,
- * unless there is a constant feature. */
+ * that those that are not in use have no loss. */
 int top_smo_start_near(struct top_smo *smo, double cost, const double *alpha, const double *beta,
                        const struct monitor *monitor, struct error *err);
 

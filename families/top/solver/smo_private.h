@@ -26,11 +26,9 @@ struct top_smo {
     bool is_rough; /* kernel values of that computation were in float */
     bool is_exact; /* neither that, nor was the point scaled: s is exact for the stored point */
     bool near;     /* runs began near the solution: top_smo_start_near */
-    bool is_timed; /* these runs have a time limit */
-    double value_seconds; /* the time of a kernel value in full evaluations; 0: not known */
-    /* A full evaluation is left unfinished once the monitor has less than min_seconds left; NULL:
-     * none is. */
-    const struct monitor *monitor;
+    const struct monitor *monitor; /* of a run; NULL: full evaluations are not timed */
+    double value_seconds; /* the time of a kernel value in the last full evaluation; 0: not known */
+    /* A full evaluation is left unfinished once the monitor has less than this left. */
     double min_seconds;
     bool ended;      /* one was: the point is the best so far, with s, but without U */
     size_t set_rows; /* rows of a working set at this cost (interior_working_set.h); 0: none yet */
@@ -60,6 +58,9 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err);
  * coefficients `other` (n) by row (kernels only). NULL: none. If smo->monitor has too little time,
  * the point stays without scores (is_fresh). */
 int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, struct error *err);
+
+/* The predicted time of a full evaluation of the point; 0: not known. */
+double top_smo_predict_seconds(const struct top_smo *smo);
 
 /* Whether a full evaluation may be rough if it is unlikely to be the last one: in runs that began
  * near the solution, of many rows. With a time limit the scores of the best point are kept

@@ -31,7 +31,19 @@ static int product(struct top_smo *smo, bool rough, const double *coefficients, 
 }
 
 bool top_smo_may_be_rough(const struct top_smo *smo) {
-    return smo->near && !smo->is_timed && !gram_is_double(smo->problem->gram);
+    return smo->near && !isfinite(monitor_seconds_left(smo->monitor)) &&
+           !gram_is_double(smo->problem->gram);
+}
+
+/* The kernel values of a full evaluation of the point. */
+static double count_values(const struct top_smo *smo) {
+    const struct top_state *state = &smo->state;
+    double n = (double)state->n, above = (double)top_state_count_above(state, state->n);
+    return above * (n - above / 2);
+}
+
+double top_smo_predict_seconds(const struct top_smo *smo) {
+    return smo->value_seconds * count_values(smo);
 }
 
 static bool is_late(void *context) {
@@ -61,13 +73,17 @@ int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, stru
         }
     }
     struct threads *threads = smo->map->threads;
-    threads_limit(threads, smo->monitor ? is_late : NULL, smo);
+    double left = monitor_seconds_left(smo->monitor), values = count_values(smo);
+    threads_limit(threads, smo->min_seconds > 0 ? is_late : NULL, smo);
     int status = product(smo, rough, coefficients, outputs, err);
     bool unfinished = threads_limit_met(threads);
     threads_limit(threads, NULL, NULL);
     free(coefficients);
     if (status < 0 || unfinished) {
         return status;
+    }
+    if (isfinite(left) && values > 0 && !smo->map->primal) {
+        smo->value_seconds = (left - monitor_seconds_left(smo->monitor)) / values;
     }
     for (size_t p = 0; p < n; p++) {
         const double *scores = smo->scores + state->row_of[p] * outputs;
@@ -221,6 +237,22 @@ static double dual_of_balanced_point(const struct top_risk *risk, double cost) {
     return cost * (sum + (sum - risk->budget * max_factor) / risk->theta);
 }
 
+/* Takes the balanced point if its dual is larger than that of the point, or than twice that of a
+ * point near the solution, in which more rows at 0 are right. */
+static int prefer_balanced_point(struct top_smo *smo, double cost, struct error *err) {
+    static const double NEAR_PART = 0.5;
+    const struct top_risk *risk = smo->risk;
+    double squared_norm;
+    if (risk->kind != TOP_QUANTILE || risk->square ||
+        top_state_dual(&smo->state, &squared_norm) >=
+            (smo->near ? NEAR_PART : 1) * dual_of_balanced_point(risk, cost)) {
+        return 0;
+    }
+    smo->near = false;
+    set_balanced_point(smo, cost);
+    return complete_point(smo, cost, false, err);
+}
+
 int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
     struct top_risk *risk = smo->risk;
     size_t n = smo->state.n;
@@ -245,15 +277,7 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
                                                     TOP_MULTIPLE_ROUGH, smo->scores, &primal)
                                 : 0;
     set_point_at_scores(smo, cost, x);
-    if (complete_point(smo, cost, false, err) < 0) {
-        return -1;
-    }
-    if (risk->kind == TOP_QUANTILE && !risk->square &&
-        top_state_dual(&smo->state, &squared_norm) < dual_of_balanced_point(risk, cost)) {
-        set_balanced_point(smo, cost);
-        return complete_point(smo, cost, false, err);
-    }
-    return 0;
+    return complete_point(smo, cost, false, err) < 0 ? -1 : prefer_balanced_point(smo, cost, err);
 }
 
 int top_smo_restart(struct top_smo *smo, double cost, struct error *err) {
@@ -266,5 +290,6 @@ int top_smo_restart(struct top_smo *smo, double cost, struct error *err) {
             state->alpha[p] = state->C[p];
         }
     }
-    return complete_point(smo, cost, smo->near && factor == 1, err);
+    bool near = smo->near && factor == 1;
+    return complete_point(smo, cost, near, err) < 0 ? -1 : prefer_balanced_point(smo, cost, err);
 }
