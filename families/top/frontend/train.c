@@ -70,8 +70,9 @@ static const struct option_spec own_options[] = {
     OPTION(COUNT, 0, "starts", "N",
            "random starts of grill and grill-np, of which the best is used", SINGLE,
            .initial = "10", .low = 1, .high = 1e6),
-    OPTION(COUNT, 'h', "shrinking", "0|1", "1: solver smo leaves out dual variables that stay at 0",
-           SINGLE, .initial = "1", .high = 1)};
+    OPTION(COUNT, 'h', "shrinking", "0|1",
+           "1: solver smo leaves out dual variables that stay at a bound", SINGLE, .initial = "1",
+           .high = 1)};
 
 /* Options that only some of the formulations take. */
 static const char *const of_some[] = {"top-k", "tau", "theta", "bias", NULL};

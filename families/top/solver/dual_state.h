@@ -91,7 +91,7 @@ double top_state_cap(const struct top_state *state, size_t position);
  * rounding of their cap are set to it. The caller computes U and then top_state_sums. */
 void top_state_find_capped(struct top_state *state);
 
-/* Sets kappa, A, omega and the dual from s and U at all positions. */
+/* Sets kappa, A, omega and dual from s and U. All positions are in use. */
 void top_state_sums(struct top_state *state);
 
 /* Takes the step, with the length that maximises the dual or the largest that the bounds permit,
@@ -101,7 +101,8 @@ int top_state_take(struct top_state *state, const struct top_step *step, struct 
 /* The sum of (alpha_p - beta_p) s_p over the positions in use. */
 double top_state_product(const struct top_state *state);
 
-/* The dual's value; *squared_norm = |f|^2. */
+/* The dual's value; *squared_norm = |f|^2. From s at the positions in use; for TOP_NONE from the
+ * value of the last top_state_sums and the steps since. */
 double top_state_dual(const struct top_state *state, double *squared_norm);
 
 #endif

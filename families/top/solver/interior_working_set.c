@@ -19,7 +19,7 @@
 enum {
     FIRST_ROWS = 2048, /* rows of the first working set */
     /* rows at 0 that join a working set, for alpha and for beta each: rows above 0 /
-     * NONZERO_PER_ZERO, or MIN_ZERO_ROWS. With 2 and 512 38 fits of spambase at large C take 1.4
+     * NONZERO_PER_ZERO, or MIN_ZERO_ROWS. With 2 and 512, 38 fits of spambase at large C take 1.4
      * times as long */
     MIN_ZERO_ROWS = 64,
     NONZERO_PER_ZERO = 8,
@@ -76,28 +76,36 @@ static void keep_largest(struct top_smo *smo, size_t target) {
 /* Chooses the next working set of at most max_rows rows, marked by row in in_set: the rows above 0,
  * or the largest of them if they are more than three quarters of it, and of the others those with
  * the steepest slopes. The entries of an earlier working set are all above 0, most of them
- * barely. Returns false if the set is too small, or too large: at the point 0 all of beta is at its
- * caps, which are 0, and stays in the set. */
+ * barely. More of these join until the shares suffice. Returns false if they do not, or the set is
+ * too large: at the point 0 all of beta is at its caps, which are 0, and stays in the set. */
 static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
     const struct top_state *state = &smo->state;
     size_t n = state->n, nonzero = top_state_count_above(state, n);
     size_t n_nonzero = smaller(nonzero, max_rows - max_rows / 4);
-    size_t few = n_nonzero / NONZERO_PER_ZERO;
-    size_t n_zero = smaller(few > MIN_ZERO_ROWS ? few : MIN_ZERO_ROWS, (max_rows - n_nonzero) / 2);
-    memset(smo->keep, 1, n);
-    top_choose_steepest(state, n_zero, smo->keep, smo->row_s, smo->row_g, smo->order);
-    if (n_nonzero < nonzero) {
-        keep_largest(smo, n_nonzero);
+    size_t few = n_nonzero / NONZERO_PER_ZERO, limit = (max_rows - n_nonzero) / 2, kept = 0;
+    size_t n_zero = smaller(few > MIN_ZERO_ROWS ? few : MIN_ZERO_ROWS, limit);
+    bool enough = false;
+    while (!enough) {
+        double shares = 0;
+        kept = 0;
+        memset(smo->keep, 1, n);
+        top_choose_steepest(state, n_zero, smo->keep, smo->row_s, smo->row_g, smo->order);
+        if (n_nonzero < nonzero) {
+            keep_largest(smo, n_nonzero);
+        }
+        for (size_t p = 0; p < n; p++) {
+            uint32_t row = state->row_of[p];
+            in_set[row] = smo->keep[p];
+            kept += in_set[row];
+            shares += in_set[row] ? smo->risk->share[row] : 0;
+        }
+        enough = smo->risk->kind != TOP_MEAN || shares >= MIN_SHARES;
+        if (!enough && n_zero == limit) {
+            return false;
+        }
+        n_zero = smaller(2 * n_zero, limit);
     }
-    double shares = 0;
-    size_t kept = 0;
-    for (size_t p = 0; p < n; p++) {
-        uint32_t row = state->row_of[p];
-        in_set[row] = smo->keep[p];
-        kept += in_set[row];
-        shares += in_set[row] ? smo->risk->share[row] : 0;
-    }
-    return kept <= max_rows && (smo->risk->kind != TOP_MEAN || shares >= MIN_SHARES);
+    return kept <= max_rows;
 }
 
 /* Sets the primal of the function that a working set gave to that of all rows, at its best
@@ -168,6 +176,7 @@ static int run(struct top_smo *smo, double epsilon, bool *in_set, const struct m
 int top_working_set_solve(struct top_smo *smo, const struct top_smo_settings *settings,
                           const struct monitor *monitor, struct fit *fit, struct error *err) {
     *fit = (struct fit){0};
+    smo->monitor = monitor;
     bool *in_set = memory_array(smo->state.n, sizeof *in_set, "rows", err);
     int status = in_set ? top_smo_begin(smo, settings->cost, err) : -1;
     if (status == 0) {
@@ -180,6 +189,7 @@ int top_working_set_solve(struct top_smo *smo, const struct top_smo_settings *se
     if (status == 0) {
         top_smo_set_point(smo, smo->cost, fit->alpha, fit->beta);
     }
+    smo->monitor = NULL;
     free(in_set);
     if (status < 0) {
         fit_free(fit);

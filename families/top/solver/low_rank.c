@@ -102,7 +102,7 @@ static int map_scores(const struct score_map *map, const double *weights, double
 /* u (n) = the scores of the approximate problem's solution, less those of each row's own entry. */
 static int solve_planes(struct landmarks *landmarks, struct top_risk *risk, double cost,
                         struct threads *threads, const struct monitor *monitor, double *u,
-                        uint64_t *iterations, bool *found, struct error *err) {
+                        uint64_t *iterations, bool *has_point, struct error *err) {
     const struct score_map map = {.n = risk->n,
                                   .dimension = risk->n,
                                   .context = landmarks,
@@ -125,7 +125,7 @@ static int solve_planes(struct landmarks *landmarks, struct top_risk *risk, doub
                      ? -1
                      : 0;
     *iterations = fit.iterations;
-    *found = fit.converged || fit.iterations < MAX_PLANES;
+    *has_point = fit.converged || fit.iterations < MAX_PLANES;
     cutting_planes_free(planes);
     fit_free(&fit);
     return status;
@@ -268,7 +268,7 @@ static void separate_capped(struct separable *dual) {
 
 int top_low_rank_solve(const struct problem *problem, struct top_risk *risk, double cost,
                        uint64_t seed, const struct monitor *monitor, double *alpha, double *beta,
-                       uint64_t *iterations, bool *found, struct error *err) {
+                       uint64_t *iterations, bool *has_point, struct error *err) {
     struct landmarks landmarks;
     *iterations = 0;
     double *u = memory_array(problem->n, sizeof *u, "scores", err);
@@ -276,9 +276,9 @@ int top_low_rank_solve(const struct problem *problem, struct top_risk *risk, dou
         free(u);
         return -1;
     }
-    int status =
-        solve_planes(&landmarks, risk, cost, problem->threads, monitor, u, iterations, found, err);
-    if (status == 0 && *found) {
+    int status = solve_planes(&landmarks, risk, cost, problem->threads, monitor, u, iterations,
+                              has_point, err);
+    if (status == 0 && *has_point) {
         struct separable dual = {.risk = risk,
                                  .cost = cost,
                                  .u = u,

@@ -1,4 +1,4 @@
-/* Vectors of positions, with the best of each lane. */
+/* Vectors of positions, with the best of each lane, or of all. */
 #include "families/top/solver/position_scan.h"
 
 #include "common/base/dispatch.h"
@@ -273,7 +273,7 @@ INLINE void take_best(struct single *best, const lanes *allowed, const lanes *po
 }
 
 /* room = up where rate is 0 or more, otherwise down; then takes the absolute value of rate. */
-INLINE void find_uphill_room(vector *room, vector *rate, vector up, vector down) {
+INLINE void take_absolute_rate(vector *room, vector *rate, vector up, vector down) {
     vector falling = -*rate;
     lanes falls = *rate < (vector){0};
     *room = up;
@@ -281,22 +281,15 @@ INLINE void find_uphill_room(vector *room, vector *rate, vector up, vector down)
     choose(rate, &falls, &falling);
 }
 
-/* The absolute slopes, and how far the entries can move uphill. */
-INLINE void load_uphill(const struct top_state *state, size_t p, size_t n, vector *slope,
-                        vector *room, vector *own) {
-    struct entries entries;
-    load_entries(state, p, n, &entries);
-    *slope = entries.slope;
-    *own = entries.own;
-    find_uphill_room(room, slope, entries.bound - entries.value, entries.value);
-}
-
 /* Takes an entry that gains more than the best so far. Bounds of the gains, without quotients, are
  * compared first. */
 INLINE void take_single(const struct top_state *state, size_t p, size_t n, struct single *best) {
-    vector slope, room, own;
+    struct entries entries;
+    vector room;
     lanes position;
-    load_uphill(state, p, n, &slope, &room, &own);
+    load_entries(state, p, n, &entries);
+    vector slope = entries.slope, own = entries.own;
+    take_absolute_rate(&room, &slope, entries.bound - entries.value, entries.value);
     lanes allowed = (slope * slope > best->gain * own) & (2 * slope * room > best->gain);
     if (!any_of(&allowed)) {
         return;
@@ -323,17 +316,6 @@ struct single top_find_single(const struct top_state *state) {
     return best;
 }
 
-/* The step length at which entries reach their bounds at this rate. */
-INLINE void find_room(vector *room, vector rate, vector up, vector down) {
-    const vector zero = {0};
-    lanes rises = rate > zero, falls = rate < zero;
-    up = up / rate;
-    down = down / -rate;
-    *room = zero + (double)INFINITY;
-    choose(room, &rises, &up);
-    choose(room, &falls, &down);
-}
-
 /* Takes an entry whose joint step with the first one gains more than the best so far: towards the
  * maximum over both, as far as the bounds permit. A part t <= 1 of the step without bounds gains
  * 2 t - t^2 <= min(1, 2 t) of it; so much is compared first, without quotients. */
@@ -354,8 +336,8 @@ INLINE void take_joint(const struct top_state *state, const float *row, const st
     vector first_rate = own * joint->slope - cross * slope;
     vector free_gain = first_rate * joint->slope + rate * slope;
     vector size = rate, first_size = first_rate;
-    find_uphill_room(&room, &size, up, other.value);
-    find_uphill_room(&first_room, &first_size, zero + joint->up, zero + joint->down);
+    take_absolute_rate(&room, &size, up, other.value);
+    take_absolute_rate(&first_room, &first_size, zero + joint->up, zero + joint->down);
     lanes allowed = (free_gain > best->gain * determinant) & (room > zero) &
                     (2 * free_gain * room > best->gain * size) &
                     (2 * free_gain * first_room > best->gain * first_size);

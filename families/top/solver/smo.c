@@ -103,22 +103,6 @@ void top_smo_free(struct top_smo *smo) {
     free(smo);
 }
 
-/* Sets the bounds and constants of a cost. */
-static void set_cost(struct top_smo *smo, double cost) {
-    const struct top_risk *risk = smo->risk;
-    struct top_state *state = &smo->state;
-    for (size_t p = 0; p < state->n; p++) {
-        uint32_t row = state->row_of[p];
-        struct top_terms terms = top_risk_terms(risk, cost, row);
-        state->C[p] = terms.max_alpha;
-        state->h[p] = terms.h;
-        state->cap_rate[p] = terms.cap;
-    }
-    state->beta_offset = top_risk_beta_offset(risk);
-    state->quadratic = risk->kind == TOP_NONE && risk->square ? 1 / (2 * cost) : 0;
-    state->level = 1;
-}
-
 /* ---- the run ---- */
 
 /* Sets the scores of the positions at 0 that are not in use, by row, to the lowest of J and the
@@ -138,24 +122,24 @@ static void assume_no_loss(struct top_smo *smo) {
     }
 }
 
-/* TOP_NONE: rows that are not in use with an entry at its bound C have losses. The sum of these, C
- * (1 - |s|), follows from |f|^2, the sum of (alpha_p - beta_p) s_p over all positions; scales the
- * losses at the outdated scores to that sum. */
-static void assume_losses(struct top_smo *smo, double squared_norm) {
+/* TOP_NONE: rows that are not in use with an entry at its bound C have the losses C (1 - y s), y
+ * the sign of the entry in f. Their sum follows from |f|^2, the sum of (alpha_p - beta_p) s_p over
+ * all positions; scales the losses at the outdated scores to that sum. */
+static void scale_losses(struct top_smo *smo, double squared_norm) {
     const struct top_state *state = &smo->state;
-    double outdated = 0, sum = top_state_product(state) - squared_norm;
+    double outdated = 0, losses = top_state_product(state) - squared_norm;
     for (size_t p = state->active; p < state->n; p++) {
-        double c = state->alpha[p] - state->beta[p];
-        sum += fabs(c);
-        outdated += fabs(c) - c * state->s[p];
+        double coefficient = state->alpha[p] - state->beta[p];
+        losses += fabs(coefficient);
+        outdated += fabs(coefficient) - coefficient * state->s[p];
     }
-    if (!(sum > 0 && outdated > 0)) {
+    if (!(losses > 0 && outdated > 0)) {
         return;
     }
     for (size_t p = state->active; p < state->n; p++) {
         if (top_state_above(state, p)) {
-            double *s = smo->row_s + state->row_of[p], sign = state->alpha[p] > 0 ? 1 : -1;
-            *s = sign - sum / outdated * (sign - *s);
+            double *s = smo->row_s + state->row_of[p], y = state->alpha[p] > 0 ? 1 : -1;
+            *s = y - losses / outdated * (y - *s);
         }
     }
 }
@@ -174,7 +158,7 @@ static double primal(struct top_smo *smo, double squared_norm, double dual, doub
         assume_no_loss(smo);
     }
     if (state->risk->kind == TOP_NONE) {
-        assume_losses(smo, squared_norm);
+        scale_losses(smo, squared_norm);
     }
     smo->scaling = 1;
     value = 0.5 * squared_norm + smo->cost * top_risk_value(smo->risk, smo->row_s, smo->row_g);
@@ -345,12 +329,13 @@ static void record_progress(struct top_smo *smo, const struct fit *fit, struct p
             smo->best_beta[state->row_of[p]] = state->beta[p];
             smo->best_s[state->row_of[p]] = state->s[p];
         }
+        smo->best_level = state->level;
         progress->is_exact = smo->is_exact;
     }
 }
 
 /* Evaluates the point, if `rough` with kernel values in float. If there is not enough time, the
- * stored point is the current one again, without U: no step may follow. */
+ * stored point is the current one again, without U and the block: no step may follow. */
 static int evaluate(struct top_smo *smo, bool rough, const struct progress *progress,
                     struct error *err) {
     struct top_state *state = &smo->state;
@@ -361,11 +346,11 @@ static int evaluate(struct top_smo *smo, bool rough, const struct progress *prog
         return status;
     }
     top_smo_set_point(smo, smo->cost, smo->best_alpha, smo->best_beta);
-    top_state_find_capped(state);
     for (size_t p = 0; p < state->n; p++) {
         state->s[p] = smo->best_s[state->row_of[p]];
     }
-    top_state_sums(state);
+    state->level = smo->best_level;
+    state->dual = progress->max_dual;
     smo->is_fresh = smo->is_exact = smo->ended = true;
     return 0;
 }
@@ -450,7 +435,9 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings, str
         /* the monitor does not get suspicious bounds; STOP_REACHED, as from a monitor: continue */
         bool suspicious = !finite(fit) || fit->dual > progress.min_primal;
         if (settings->reserved_seconds) {
-            *settings->reserved_seconds = TIME_MARGIN * top_smo_predict_seconds(smo);
+            /* the certificate computes the scores again if there is a constant feature */
+            double evaluations = smo->problem->constant > 0 ? 2 : 1;
+            *settings->reserved_seconds = TIME_MARGIN * evaluations * top_smo_predict_seconds(smo);
         }
         enum stop_reason reason =
             suspicious ? STOP_REACHED
@@ -460,7 +447,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings, str
             return end(smo, reason, epsilon, &progress, fit, err);
         }
         bool recompute = reached || suspicious || !moved || progress.idle >= MAX_STALLED ||
-                         fit->iterations >= smo->next_full_check;
+                         fit->iterations >= smo->next_full_check || top_smo_wants_time(smo);
         if (!smo->is_fresh && recompute) {
             smo->next_full_check = UINT64_MAX;
             bool rough = top_smo_may_be_rough(smo) && progress.evaluations++ == 0;
@@ -487,18 +474,6 @@ void top_smo_set_point(struct top_smo *smo, double cost, const double *alpha, co
     }
     smo->cost = cost;
     smo->is_fresh = false;
-}
-
-int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
-    double last = smo->cost;
-    if (last == cost && smo->is_fresh && smo->state.active == smo->state.n) {
-        return 0; /* the last solution is current */
-    }
-    smo->set_rows = last == cost ? smo->set_rows : 0;
-    set_cost(smo, cost);
-    int status = last > 0 ? top_smo_restart(smo, cost, err) : top_smo_start(smo, cost, err);
-    smo->cost = cost;
-    return status;
 }
 
 int top_smo_start_near(struct top_smo *smo, double cost, const double *alpha, const double *beta,

@@ -5,7 +5,7 @@
  * step moves one or two entries, or all capped entries of beta together with one or two others: at
  * the cap beta_j = cap_rate_j level moves with the level (sum alpha, or delta), and pairs alone
  * stall there. A step costs two rows of K, which are cached, and some loops over the rows in use;
- * rows that stay at 0 are shrunk. */
+ * rows that are likely to stay at 0 or at their bound are shrunk. */
 #ifndef FAMILIES_TOP_SOLVER_SMO_H
 #define FAMILIES_TOP_SOLVER_SMO_H
 
@@ -29,7 +29,8 @@ void top_smo_free(struct top_smo *smo);
 struct top_smo_settings {
     double cost, epsilon;
     bool shrink;
-    /* with a time limit, receives the time that the end of the run will take; NULL: not wanted */
+    /* with a time limit and a kernel, receives the time that the last evaluation of the scores will
+     * take, with a margin; NULL: not wanted */
     double *reserved_seconds;
 };
 
@@ -45,7 +46,8 @@ void top_smo_set_point(struct top_smo *smo, double cost, const double *alpha, co
 
 /* The same for the solution of an approximate problem with many rows, in which the right rows are
  * above 0, and computes its scores. Runs from then on keep few of the rows at 0 in use, and assume
- * that those that are not in use have no loss. */
+ * that those that are not in use have no loss. The point alpha = beta = C of the positives replaces
+ * one of patmat with less than half of its dual. */
 int top_smo_start_near(struct top_smo *smo, double cost, const double *alpha, const double *beta,
                        const struct monitor *monitor, struct error *err);
 

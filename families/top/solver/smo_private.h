@@ -26,7 +26,7 @@ struct top_smo {
     bool is_rough; /* kernel values of that computation were in float */
     bool is_exact; /* neither that, nor was the point scaled: s is exact for the stored point */
     bool near;     /* runs began near the solution: top_smo_start_near */
-    const struct monitor *monitor; /* of a run; NULL: full evaluations are not timed */
+    const struct monitor *monitor; /* of a run */
     double value_seconds; /* the time of a kernel value in the last full evaluation; 0: not known */
     /* A full evaluation is left unfinished once the monitor has less than this left. */
     double min_seconds;
@@ -34,6 +34,7 @@ struct top_smo {
     size_t set_rows; /* rows of a working set at this cost (interior_working_set.h); 0: none yet */
     void *block;     /* all arrays, here and in the state */
     double *best_alpha, *best_beta, *best_s; /* (n) best point of the run, by row, and its s */
+    double best_level;                       /* and its level */
     double *weights;                         /* (dimension, 3) work */
     double *scores;                          /* (n, 3) work, by row */
     double *row_s, *row_g;                   /* (n) work, by row: scores, and a subgradient */
@@ -55,24 +56,20 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err);
 
 /* Recomputes s, U and the sums from the data, with all positions in use, if `rough` with kernel
  * values in float; and in the same product with K, into row_s, the scores of another function with
- * coefficients `other` (n) by row (kernels only). NULL: none. If smo->monitor has too little time,
- * the point stays without scores (is_fresh). */
+ * coefficients `other` (n) by row (kernels only). NULL: none. If smo->monitor has less than
+ * smo->min_seconds, the point stays without scores (is_fresh). Otherwise it sets value_seconds if
+ * there is a time limit. */
 int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, struct error *err);
 
 /* The predicted time of a full evaluation of the point; 0: not known. */
 double top_smo_predict_seconds(const struct top_smo *smo);
 
+/* True if there is a time limit, and that time is to be measured. */
+bool top_smo_wants_time(const struct top_smo *smo);
+
 /* Whether a full evaluation may be rough if it is unlikely to be the last one: in runs that began
  * near the solution, of many rows. With a time limit the scores of the best point are kept
  * exact; a matrix in double gives no others. */
 bool top_smo_may_be_rough(const struct top_smo *smo);
-
-/* Sets the starting point: the direction from the centroid of J to that of the positives, the dual
- * point of its scores at their best multiple, and the best multiple of that; or, if that is 0, a
- * multiple of the dual point of scores 0. TOP_NONE starts from 0. */
-int top_smo_start(struct top_smo *smo, double cost, struct error *err);
-
-/* Sets the last solution, scaled to another cost. */
-int top_smo_restart(struct top_smo *smo, double cost, struct error *err);
 
 #endif

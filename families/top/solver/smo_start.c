@@ -46,6 +46,15 @@ double top_smo_predict_seconds(const struct top_smo *smo) {
     return smo->value_seconds * count_values(smo);
 }
 
+/* Evaluations of other than kernels take no longer than some steps. */
+static bool is_timed(const struct top_smo *smo) {
+    return isfinite(monitor_seconds_left(smo->monitor)) && !smo->map->primal;
+}
+
+bool top_smo_wants_time(const struct top_smo *smo) {
+    return is_timed(smo) && !(smo->value_seconds > 0);
+}
+
 static bool is_late(void *context) {
     const struct top_smo *smo = context;
     return monitor_seconds_left(smo->monitor) < smo->min_seconds;
@@ -82,7 +91,7 @@ int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, stru
     if (status < 0 || unfinished) {
         return status;
     }
-    if (isfinite(left) && values > 0 && !smo->map->primal) {
+    if (is_timed(smo) && values > 0 && !other) {
         smo->value_seconds = (left - monitor_seconds_left(smo->monitor)) / values;
     }
     for (size_t p = 0; p < n; p++) {
@@ -171,9 +180,16 @@ static bool dual_is_positive(const struct top_smo *smo) {
     return dual > 0 && isfinite(dual);
 }
 
+/* TOP_NONE, whose steps of one entry lead away from it: sets the point 0. */
+static int set_zero(struct top_smo *smo, struct error *err) {
+    size_t bytes = smo->state.n * sizeof(double);
+    memset(smo->state.alpha, 0, bytes);
+    memset(smo->state.beta, 0, bytes);
+    return top_smo_recompute(smo, false, NULL, err);
+}
+
 /* Computes s, U and the sums of the point. Unless it is `near` the solution, takes its best
- * multiple. Replaces it if its dual is not above 0, but for TOP_NONE, where steps of one entry lead
- * away from the point 0. */
+ * multiple. Replaces it if its dual is not above 0. */
 static int complete_point(struct top_smo *smo, double cost, bool near, struct error *err) {
     if (top_smo_recompute(smo, near && top_smo_may_be_rough(smo), NULL, err) < 0) {
         return -1;
@@ -182,8 +198,11 @@ static int complete_point(struct top_smo *smo, double cost, bool near, struct er
         return 0;
     }
     scale_point(smo);
-    if (dual_is_positive(smo) || smo->risk->kind == TOP_NONE) {
+    if (dual_is_positive(smo)) {
         return 0;
+    }
+    if (smo->risk->kind == TOP_NONE) {
+        return set_zero(smo, err);
     }
     set_point_at_zero_scores(smo, cost);
     if (top_smo_recompute(smo, false, NULL, err) < 0) {
@@ -237,15 +256,31 @@ static double dual_of_balanced_point(const struct top_risk *risk, double cost) {
     return cost * (sum + (sum - risk->budget * max_factor) / risk->theta);
 }
 
-/* Takes the balanced point if its dual is larger than that of the point, or than twice that of a
- * point near the solution, in which more rows at 0 are right. */
-static int prefer_balanced_point(struct top_smo *smo, double cost, struct error *err) {
+/* Sets the bounds and constants of a cost. */
+static void set_cost(struct top_smo *smo, double cost) {
+    const struct top_risk *risk = smo->risk;
+    struct top_state *state = &smo->state;
+    for (size_t p = 0; p < state->n; p++) {
+        uint32_t row = state->row_of[p];
+        struct top_terms terms = top_risk_terms(risk, cost, row);
+        state->C[p] = terms.max_alpha;
+        state->h[p] = terms.h;
+        state->cap_rate[p] = terms.cap;
+    }
+    state->beta_offset = top_risk_beta_offset(risk);
+    state->quadratic = risk->kind == TOP_NONE && risk->square ? 1 / (2 * cost) : 0;
+    state->level = 1;
+}
+
+/* Takes the balanced point if its dual is larger than that of the point; or twice as large as that
+ * of a point near the solution, which has the right rows at 0. */
+static int prefer_balanced_point(struct top_smo *smo, double cost, bool near, struct error *err) {
     static const double NEAR_PART = 0.5;
     const struct top_risk *risk = smo->risk;
     double squared_norm;
     if (risk->kind != TOP_QUANTILE || risk->square ||
         top_state_dual(&smo->state, &squared_norm) >=
-            (smo->near ? NEAR_PART : 1) * dual_of_balanced_point(risk, cost)) {
+            (near ? NEAR_PART : 1) * dual_of_balanced_point(risk, cost)) {
         return 0;
     }
     smo->near = false;
@@ -253,14 +288,16 @@ static int prefer_balanced_point(struct top_smo *smo, double cost, struct error 
     return complete_point(smo, cost, false, err);
 }
 
-int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
+/* Sets the starting point: the direction from the centroid of J to that of the positives, the dual
+ * point of its scores at their best multiple, and the best multiple of that; or, if that is 0, a
+ * multiple of the dual point of scores 0. TOP_NONE starts from 0. */
+static int start(struct top_smo *smo, double cost, struct error *err) {
     struct top_risk *risk = smo->risk;
     size_t n = smo->state.n;
     double squared_norm = 0;
+    smo->near = false;
     if (risk->kind == TOP_NONE) {
-        memset(smo->state.alpha, 0, n * sizeof *smo->state.alpha);
-        memset(smo->state.beta, 0, n * sizeof *smo->state.beta);
-        return top_smo_recompute(smo, false, NULL, err);
+        return set_zero(smo, err);
     }
     memset(smo->work, 0, n * sizeof *smo->work);
     add_mean(smo, risk->cost, 1, smo->work);
@@ -277,10 +314,11 @@ int top_smo_start(struct top_smo *smo, double cost, struct error *err) {
                                                     TOP_MULTIPLE_ROUGH, smo->scores, &primal)
                                 : 0;
     set_point_at_scores(smo, cost, x);
-    return complete_point(smo, cost, false, err) < 0 ? -1 : prefer_balanced_point(smo, cost, err);
+    return complete_point(smo, cost, false, err);
 }
 
-int top_smo_restart(struct top_smo *smo, double cost, struct error *err) {
+/* Sets the last solution, scaled to another cost. */
+static int restart(struct top_smo *smo, double cost, bool near, struct error *err) {
     struct top_state *state = &smo->state;
     double factor = cost / smo->cost;
     for (size_t p = 0; p < state->n; p++) {
@@ -290,6 +328,18 @@ int top_smo_restart(struct top_smo *smo, double cost, struct error *err) {
             state->alpha[p] = state->C[p];
         }
     }
-    bool near = smo->near && factor == 1;
-    return complete_point(smo, cost, near, err) < 0 ? -1 : prefer_balanced_point(smo, cost, err);
+    return complete_point(smo, cost, near, err);
+}
+
+int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
+    double last = smo->cost;
+    if (last == cost && smo->is_fresh && smo->state.active == smo->state.n) {
+        return 0; /* the last solution is current */
+    }
+    smo->set_rows = last == cost ? smo->set_rows : 0;
+    bool near = smo->near && last == cost;
+    set_cost(smo, cost);
+    int status = last > 0 ? restart(smo, cost, near, err) : start(smo, cost, err);
+    smo->cost = cost;
+    return status < 0 ? -1 : prefer_balanced_point(smo, cost, near, err);
 }

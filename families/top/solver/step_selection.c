@@ -305,9 +305,9 @@ int top_choose_step(struct top_state *state, struct top_step *step, bool *found,
 
 /* ---- shrinking ---- */
 
-/* TOP_NONE: an entry at a bound is shrunk if its slope, away from the interval, is larger than all
- * slopes of entries that can move uphill. */
-static size_t choose_unbound(const struct top_state *state, unsigned char *keep) {
+/* TOP_NONE: an entry at a bound is shrunk if its slope points out of the interval and is larger in
+ * size than that of each entry that can move uphill. */
+static size_t choose_unshrunk_rows(const struct top_state *state, unsigned char *keep) {
     double steepest = 0;
     for (size_t p = 0; p < state->active; p++) {
         struct entry entry = entry_of(state, p);
@@ -318,7 +318,7 @@ static size_t choose_unbound(const struct top_state *state, unsigned char *keep)
     for (size_t p = 0; p < state->active; p++) {
         struct entry entry = entry_of(state, p);
         keep[p] = (entry.down > 0 || entry.slope >= -steepest) &&
-                  (entry.up > 0 || entry.slope <= steepest);
+                  (entry.up > 0 || entry.slope <= steepest) && entry.up + entry.down > 0;
         kept += keep[p];
     }
     return kept;
@@ -326,7 +326,7 @@ static size_t choose_unbound(const struct top_state *state, unsigned char *keep)
 
 size_t top_choose_unshrunk(const struct top_state *state, unsigned char *keep) {
     if (state->risk->kind == TOP_NONE) {
-        return choose_unbound(state, keep);
+        return choose_unshrunk_rows(state, keep);
     }
     struct extremes e = top_find_extremes(state);
     double rho = state->risk->kind == TOP_MEAN ? remaining_rate(state) : 1;

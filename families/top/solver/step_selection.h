@@ -16,10 +16,11 @@
 int top_choose_step(struct top_state *state, struct top_step *step, bool *found, struct error *err);
 
 /* Marks the positions in use that are at 0 and cannot increase in any step: keep (active) is 0
- * there. Returns how many are kept. */
+ * there. For TOP_NONE it is 0 at those at 0 or at their bound that are unlikely to leave it.
+ * Returns how many are kept. */
 size_t top_choose_unshrunk(const struct top_state *state, unsigned char *keep);
 
-/* Among the positions marked by keep (active), keeps those above 0, and of alphas at 0 and of betas
+/* Of the positions marked by keep (active), keeps those above 0, and of alphas at 0 and of betas
  * at 0 at most `room` each, those with the largest slopes. value, share and order (active) are
  * work. Returns how many are kept. */
 size_t top_choose_steepest(const struct top_state *state, size_t room, unsigned char *keep,
