@@ -351,8 +351,8 @@ static int improve_bias(const struct top_certifier *certifier, struct loss *loss
     double *s = loss->s, bias = fit->bias;
     bias += best_bias_change(loss, certifier->constant, bias);
     loss->s = NULL;
-    int status =
-        find_bounds(certifier, loss, fit->weights, bias, NULL, dual, zero_primal, &candidate, err);
+    int status = find_bounds(certifier, loss, fit->weights, bias, fit->scores, dual, zero_primal,
+                             &candidate, err);
     loss->s = s;
     if (status == 0 && candidate.primal < certificate->primal) {
         for (size_t i = 0; i < map->n; i++) {

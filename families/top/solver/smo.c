@@ -56,15 +56,16 @@ static const double RESCALING_GAP = 0.9;
 static int allocate(struct top_smo *smo, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
-    smo->block = ARRAYS_CREATE("the dual point", err,
-                               ARRAYS(n, double, &state->alpha, &state->beta, &state->C,
-                                      &state->cap_rate, &state->h, &state->inverse_mass, &state->s,
-                                      &state->U, &state->diagonal, &smo->row_s, &smo->row_g,
-                                      &smo->work, &smo->best_alpha, &smo->best_beta, &smo->best_s),
-                               ARRAYS(n, uint32_t, &state->row_of, &smo->order),
-                               ARRAYS(n, unsigned char, &state->capped, &smo->keep),
-                               ARRAYS(3 * smo->map->dimension, double, &smo->weights),
-                               ARRAYS(3 * n, double, &smo->scores));
+    smo->block =
+        ARRAYS_CREATE("the dual point", err,
+                      ARRAYS(n, double, &state->alpha, &state->beta, &state->C, &state->cap_rate,
+                             &state->h, &state->inverse_mass, &state->s, &state->U,
+                             &state->diagonal, &smo->row_s, &smo->row_g, &smo->work, &smo->plain_s,
+                             &smo->best_alpha, &smo->best_beta, &smo->best_s),
+                      ARRAYS(n, uint32_t, &state->row_of, &smo->order),
+                      ARRAYS(n, unsigned char, &state->capped, &smo->keep),
+                      ARRAYS(3 * smo->map->dimension, double, &smo->weights),
+                      ARRAYS(3 * n, double, &smo->scores));
     return smo->block ? 0 : -1;
 }
 
@@ -75,12 +76,15 @@ int top_smo_create(struct top_smo **smo, const struct problem *problem, const st
         return -1;
     }
     made->problem = problem;
+    made->plain_problem = *problem;
+    made->plain_problem.constant = 0;
     made->map = map;
     made->risk = risk;
     struct top_state *state = &made->state;
     state->risk = risk;
     state->n = state->active = risk->n;
-    if (allocate(made, err) < 0 ||
+    if ((!map->primal && score_map_create(&made->plain, &made->plain_problem, err) < 0) ||
+        allocate(made, err) < 0 ||
         row_cache_create(&state->cache, problem, problem->cache_bytes, err) < 0) {
         top_smo_free(made);
         return -1;
@@ -99,6 +103,7 @@ void top_smo_free(struct top_smo *smo) {
         return;
     }
     row_cache_free(smo->state.cache);
+    score_map_free(&smo->plain);
     free(smo->block);
     free(smo);
 }
@@ -221,7 +226,8 @@ static int shrink(struct top_smo *smo, uint64_t iterations, struct error *err) {
     return 0;
 }
 
-/* The function of the point and its exact scores, of the primal and of the dual. */
+/* The function of the point and its exact scores without the constant feature, of the primal and of
+ * the dual. */
 static int copy_scores(struct top_smo *smo, struct fit *fit, struct error *err) {
     const struct top_state *state = &smo->state;
     size_t n = state->n;
@@ -233,8 +239,8 @@ static int copy_scores(struct top_smo *smo, struct fit *fit, struct error *err) 
     }
     memcpy(fit->dual_weights, smo->row_g, n * sizeof *smo->row_g);
     for (size_t p = 0; p < n; p++) {
-        fit->dual_scores[state->row_of[p]] = state->s[p];
-        fit->scores[state->row_of[p]] = smo->scaling * state->s[p];
+        fit->dual_scores[p] = smo->plain_s[p];
+        fit->scores[p] = smo->scaling * smo->plain_s[p];
     }
     return 0;
 }
@@ -257,8 +263,7 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err) {
     for (size_t k = 0; k < d; k++) {
         fit->weights[k] *= smo->scaling;
     }
-    bool known = !map->primal && smo->is_fresh && smo->is_exact && !(smo->problem->constant > 0);
-    return known ? copy_scores(smo, fit, err) : 0;
+    return !map->primal && smo->is_fresh && smo->is_exact ? copy_scores(smo, fit, err) : 0;
 }
 
 /* Takes steps until the next evaluation of the gap; *moved: at least one was found. */
@@ -327,7 +332,7 @@ static void record_progress(struct top_smo *smo, const struct fit *fit, struct p
         for (size_t p = 0; p < state->n; p++) {
             smo->best_alpha[state->row_of[p]] = state->alpha[p];
             smo->best_beta[state->row_of[p]] = state->beta[p];
-            smo->best_s[state->row_of[p]] = state->s[p];
+            smo->best_s[p] = smo->plain_s[p];
         }
         smo->best_level = state->level;
         progress->is_exact = smo->is_exact;
@@ -346,9 +351,8 @@ static int evaluate(struct top_smo *smo, bool rough, const struct progress *prog
         return status;
     }
     top_smo_set_point(smo, smo->cost, smo->best_alpha, smo->best_beta);
-    for (size_t p = 0; p < state->n; p++) {
-        state->s[p] = smo->best_s[state->row_of[p]];
-    }
+    memcpy(smo->plain_s, smo->best_s, state->n * sizeof *smo->plain_s);
+    top_smo_take_scores(smo);
     state->level = smo->best_level;
     state->dual = progress->max_dual;
     smo->is_fresh = smo->is_exact = smo->ended = true;
@@ -435,9 +439,7 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings, str
         /* the monitor does not get suspicious bounds; STOP_REACHED, as from a monitor: continue */
         bool suspicious = !finite(fit) || fit->dual > progress.min_primal;
         if (settings->reserved_seconds) {
-            /* the certificate computes the scores again if there is a constant feature */
-            double evaluations = smo->problem->constant > 0 ? 2 : 1;
-            *settings->reserved_seconds = TIME_MARGIN * evaluations * top_smo_predict_seconds(smo);
+            *settings->reserved_seconds = TIME_MARGIN * top_smo_predict_seconds(smo);
         }
         enum stop_reason reason =
             suspicious ? STOP_REACHED

@@ -16,6 +16,8 @@
 struct top_smo {
     const struct problem *problem;
     const struct score_map *map;
+    struct problem plain_problem; /* without the constant feature */
+    struct score_map plain;       /* of that; kernels only */
     struct top_risk *risk;
     struct top_state state;
     double cost;              /* of the last solution; 0: there is none */
@@ -33,14 +35,16 @@ struct top_smo {
     bool ended;      /* one was: the point is the best so far, with s, but without U */
     size_t set_rows; /* rows of a working set at this cost (interior_working_set.h); 0: none yet */
     void *block;     /* all arrays, here and in the state */
-    double *best_alpha, *best_beta, *best_s; /* (n) best point of the run, by row, and its s */
-    double best_level;                       /* and its level */
-    double *weights;                         /* (dimension, 3) work */
-    double *scores;                          /* (n, 3) work, by row */
-    double *row_s, *row_g;                   /* (n) work, by row: scores, and a subgradient */
-    double *work;                            /* (n) work of permutations and of starting points */
-    uint32_t *order;                         /* (n) work: positions in a new order */
-    unsigned char *keep;                     /* (n) work: 1 if a position stays in use */
+    double *plain_s; /* (n) by row: s of the last full evaluation, of plain_problem with a kernel */
+    double *best_alpha, *best_beta,
+        *best_s;           /* (n) best point of the run, by row, and its plain_s */
+    double best_level;     /* and its level */
+    double *weights;       /* (dimension, 3) work */
+    double *scores;        /* (n, 3) work, by row */
+    double *row_s, *row_g; /* (n) work, by row: scores, and a subgradient */
+    double *work;          /* (n) work of permutations and of starting points */
+    uint32_t *order;       /* (n) work: positions in a new order */
+    unsigned char *keep;   /* (n) work: 1 if a position stays in use */
 };
 
 /* Sets the bounds for a cost, and the starting point or the last solution scaled to it, with s and
@@ -60,6 +64,9 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err);
  * smo->min_seconds, the point stays without scores (is_fresh). Otherwise it sets value_seconds if
  * there is a time limit. */
 int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, struct error *err);
+
+/* Sets s of all positions from plain_s, which is that of the point. */
+void top_smo_take_scores(struct top_smo *smo);
 
 /* The predicted time of a full evaluation of the point; 0: not known. */
 double top_smo_predict_seconds(const struct top_smo *smo);

@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* smo->scores (n, n_outputs) by row = the products of K with coefficients by row, from the data. */
+/* smo->scores (n, n_outputs) by row = the products of K with coefficients by row, from the data;
+ * with a kernel without the constant feature. */
 static int product(struct top_smo *smo, bool rough, const double *coefficients, size_t n_outputs,
                    struct error *err) {
-    const struct score_map *map = smo->map;
+    const struct score_map *map = smo->map, *plain = &smo->plain;
     size_t n = map->n, d = map->dimension;
     if (!map->primal) {
-        return (rough ? map->rough : map->exact)(map, coefficients, n_outputs, smo->scores, err);
+        return (rough ? plain->rough : plain->exact)(plain, coefficients, n_outputs, smo->scores,
+                                                     err);
     }
     double *one = memory_array(d, sizeof *one, "weights", err);
     int status = one ? 0 : -1;
@@ -28,6 +30,16 @@ static int product(struct top_smo *smo, bool rough, const double *coefficients, 
     }
     free(one);
     return status < 0 ? -1 : map->exact(map, smo->weights, n_outputs, smo->scores, err);
+}
+
+/* What the constant feature adds to the products of `coefficients` (n), of every n_outputs-th. */
+static double constant_part(const struct top_smo *smo, const double *coefficients,
+                            size_t n_outputs) {
+    double sum = 0, constant = smo->map->primal ? 0 : smo->problem->constant;
+    for (size_t i = 0; i < smo->state.n; i++) {
+        sum += coefficients[i * n_outputs];
+    }
+    return constant * constant * sum;
 }
 
 bool top_smo_may_be_rough(const struct top_smo *smo) {
@@ -60,6 +72,17 @@ static bool is_late(void *context) {
     return monitor_seconds_left(smo->monitor) < smo->min_seconds;
 }
 
+void top_smo_take_scores(struct top_smo *smo) {
+    struct top_state *state = &smo->state;
+    for (size_t p = 0; p < state->n; p++) {
+        smo->work[p] = state->alpha[p] - state->beta[p];
+    }
+    double added = constant_part(smo, smo->work, 1);
+    for (size_t p = 0; p < state->n; p++) {
+        state->s[p] = smo->plain_s[state->row_of[p]] + added;
+    }
+}
+
 int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, struct error *err) {
     struct top_state *state = &smo->state;
     size_t n = state->n;
@@ -87,6 +110,8 @@ int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, stru
     int status = product(smo, rough, coefficients, outputs, err);
     bool unfinished = threads_limit_met(threads);
     threads_limit(threads, NULL, NULL);
+    double of_block = block ? constant_part(smo, coefficients + 1, outputs) : 0;
+    double of_other = other ? constant_part(smo, other, 1) : 0;
     free(coefficients);
     if (status < 0 || unfinished) {
         return status;
@@ -96,12 +121,13 @@ int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, stru
     }
     for (size_t p = 0; p < n; p++) {
         const double *scores = smo->scores + state->row_of[p] * outputs;
-        state->s[p] = scores[0];
-        state->U[p] = block ? scores[1] : 0;
+        smo->plain_s[state->row_of[p]] = scores[0];
+        state->U[p] = block ? scores[1] + of_block : 0;
         if (other) {
-            smo->row_s[state->row_of[p]] = scores[last];
+            smo->row_s[state->row_of[p]] = scores[last] + of_other;
         }
     }
+    top_smo_take_scores(smo);
     top_state_sums(state);
     smo->is_fresh = true;
     smo->is_rough = rough;
@@ -305,9 +331,10 @@ static int start(struct top_smo *smo, double cost, struct error *err) {
     if (product(smo, false, smo->work, 1, err) < 0) {
         return -1;
     }
+    double added = constant_part(smo, smo->work, 1);
     for (size_t i = 0; i < n; i++) {
-        smo->row_s[i] = smo->scores[i];
-        squared_norm += smo->work[i] * smo->scores[i];
+        smo->row_s[i] = smo->scores[i] + added;
+        squared_norm += smo->work[i] * smo->row_s[i];
     }
     double primal;
     double x = squared_norm > 0 ? top_risk_multiple(risk, cost, squared_norm, smo->row_s,
