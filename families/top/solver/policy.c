@@ -55,9 +55,12 @@ static double interior_work(const struct solve *solve) {
     return top_interior_work(solve->algorithms->problem, &solve->algorithms->risk);
 }
 
-/* More rows than the interior-point method takes, with a kernel: it needs a working set. */
+/* Kernels: the interior-point method takes working sets first, unless there are so few rows that
+ * these save nothing. */
 static bool is_reduced(const struct solve *solve) {
-    return isinf(interior_work(solve)) && !solve->algorithms->map->primal &&
+    enum { FEW_ROWS = 256 };
+    const struct top_algorithms *algorithms = solve->algorithms;
+    return !algorithms->map->primal && algorithms->problem->n > FEW_ROWS &&
            is_wanted(solve, TOP_SMO);
 }
 
@@ -95,8 +98,19 @@ static bool planes_apply(const void *state) {
             (!solve->algorithms->certificate_failed || solve->algorithms->map->cluster));
 }
 
+/* Kernels: the certificate has not confirmed a gap of smo, or of working sets, and the
+ * interior-point method takes all rows. */
+static bool has_failed(const struct solve *solve) {
+    const struct top_algorithms *algorithms = solve->algorithms;
+    return algorithms->certificate_failed && algorithms->smo && !algorithms->map->primal &&
+           isfinite(interior_work(solve));
+}
+
 static bool smo_applies(const void *state) {
     const struct solve *solve = state;
+    if (has_failed(solve)) {
+        return false;
+    }
     return solve->parameters->method == TOP_SMO ||
            (solve->parameters->method == TOP_AUTO && !solve->algorithms->map->cluster &&
             (!is_separable(solve) || solve->algorithms->certificate_failed));
@@ -104,7 +118,7 @@ static bool smo_applies(const void *state) {
 
 static bool reduced_applies(const void *state) {
     const struct solve *solve = state;
-    return is_reduced(solve) && solve->algorithms->smo &&
+    return is_reduced(solve) && solve->algorithms->smo && !has_failed(solve) &&
            top_working_set_fits(solve->algorithms->problem, solve->fit);
 }
 
@@ -412,7 +426,8 @@ static const struct policy_row rows[] = {
      .work = planes_work},
     {.algorithm = ALGORITHM_SMO,
      .when = "one process; alone with kernels, second with the linear kernel; svm with the linear "
-             "kernel once the certificate has failed by rounding",
+             "kernel once the certificate has failed by rounding, but kernels until then if the "
+             "interior-point method takes all rows",
      .limit = "the same; slices of 4,096 steps and as many as take the time of 256 planes, doubled",
      .then = "the interior-point method",
      .applies = smo_applies,
@@ -420,11 +435,11 @@ static const struct policy_row rows[] = {
      .slice = smo_slice,
      .work = smo_work},
     {.algorithm = ALGORITHM_INTERIOR_POINT_REDUCED,
-     .when = "kernels, and more rows than the interior-point method takes, of which fewer than "
-             "twice as many are above 0; auto and --solver smo",
+     .when = "kernels, more than 256 rows, if the interior-point method takes more than half of "
+             "those above 0; as smo; auto and --solver smo",
      .limit = "working sets of 2,048 rows, from time to time twice as many; until two gain nothing",
-     .then = "smo again, for half of the work so far; ends when both have stalled, and working "
-             "sets grow no more",
+     .then = "the interior-point method if it takes all rows; else smo again, for half of the work "
+             "so far; ends when both have stalled, and working sets grow no more",
      .applies = reduced_applies,
      .run = run_reduced,
      .work = reduced_work},
@@ -460,8 +475,8 @@ static double least_steps(const struct solve *solve) {
     return (double)(solve->algorithms->risk.n_all / rows_per_step);
 }
 
-/* The slices together use as much work as the interior-point method needs. With working sets the
- * table runs again, until all algorithms have stalled. */
+/* The slices together use as much work as the interior-point method needs, or a working set. If it
+ * does not take all rows, the table runs again, until all algorithms have stalled. */
 static bool run_again(const void *state, struct policy_slices *turns) {
     /* work limit after working sets, relative to the work so far */
     static const double LIMIT_GROWTH = 1.5;
@@ -476,7 +491,7 @@ static bool run_again(const void *state, struct policy_slices *turns) {
         }
         return first; /* a second time: no algorithm applied */
     }
-    if (!reduced || (turns->all_stalled && !solve->grows)) {
+    if (isfinite(interior_work(solve)) || !reduced || (turns->all_stalled && !solve->grows)) {
         return false;
     }
     turns->limit = fmax(turns->limit, LIMIT_GROWTH * turns->work);
