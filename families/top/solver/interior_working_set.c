@@ -51,7 +51,8 @@ bool top_working_set_fits(const struct problem *problem, const struct fit *fit) 
     for (size_t i = 0; i < problem->n; i++) {
         nonzero += fit->alpha[i] > 0 || fit->beta[i] > 0;
     }
-    return nonzero < MAX_EXCESS * top_system_max_rows(problem);
+    size_t max_rows = top_system_max_rows(problem);
+    return nonzero < (problem->n <= max_rows ? problem->n / 2 : MAX_EXCESS * max_rows);
 }
 
 /* Of the rows above 0 that smo->keep marks, keeps the `target` largest. */

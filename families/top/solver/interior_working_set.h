@@ -15,7 +15,7 @@ double top_working_set_work(const struct problem *problem);
 double top_working_set_step_work(const struct problem *problem);
 
 /* True if the fit's dual point has entries above 0 in fewer than twice the rows that the
- * interior-point method takes. */
+ * interior-point method takes; or than half of all rows if it takes these. */
 bool top_working_set_fits(const struct problem *problem, const struct fit *fit);
 
 /* True if the next call of top_working_set_solve may use larger working sets than the last one. */

@@ -435,8 +435,8 @@ static const struct policy_row rows[] = {
      .slice = smo_slice,
      .work = smo_work},
     {.algorithm = ALGORITHM_INTERIOR_POINT_REDUCED,
-     .when = "kernels, more than 256 rows, if the interior-point method takes more than half of "
-             "those above 0; as smo; auto and --solver smo",
+     .when = "as smo with kernels, more than 256 rows: fewer than half of the rows are above 0, or "
+             "than twice as many as the interior-point method takes, if it does not take all",
      .limit = "working sets of 2,048 rows, from time to time twice as many; until two gain nothing",
      .then = "the interior-point method if it takes all rows; else smo again, for half of the work "
              "so far; ends when both have stalled, and working sets grow no more",
