@@ -16,12 +16,14 @@ struct fit {
     /* kernels, borrowed, of a fit that is only certified: rows that have the coefficients, in the
      * first entries of weights, in place of the problem's rows; NULL: none */
     const struct data *points;
-    double *scores;       /* (n) the map's exact scores of weights; NULL: not available */
+    /* (n) the map's exact scores of weights, of top without the constant feature; NULL: not
+     * available */
+    double *scores;
     double *dual_weights; /* (dimension) of the dual point: -A' g, its part of D is -1/2 |.|^2 */
     double dual_offset;   /* the linear part of D */
     /* (n) rank: the dual point is that of the smoothed loss, with parameter `smoothing`, at these
      * scores. NULL: it is a combination of cutting planes, with rounding errors up to `rounding`.
-     * top: the map's exact scores of dual_weights. NULL: they are not available. */
+     * top: the same as scores, of dual_weights. NULL: they are not available. */
     double *dual_scores;
     double smoothing;
     struct risk_rounding rounding; /* divided by the cost; see struct risk */

@@ -25,7 +25,7 @@ enum {
     NONZERO_PER_ZERO = 8,
     /* limit of rows above 0, as a multiple of the largest working set: some of them go to 0 */
     MAX_EXCESS = 2,
-    MAX_STALLED = 2 /* working sets without progress, after which smo continues */
+    MAX_STALLED = 2 /* working sets without progress, which end a run */
 };
 
 /* The shares of the rows of a working set sum to at least this, so that not all of beta is at its
@@ -83,12 +83,11 @@ static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
     const struct top_state *state = &smo->state;
     size_t n = state->n, nonzero = top_state_count_above(state, n);
     size_t n_nonzero = smaller(nonzero, max_rows - max_rows / 4);
-    size_t few = n_nonzero / NONZERO_PER_ZERO, limit = (max_rows - n_nonzero) / 2, kept = 0;
+    size_t few = n_nonzero / NONZERO_PER_ZERO, limit = (max_rows - n_nonzero) / 2;
     size_t n_zero = smaller(few > MIN_ZERO_ROWS ? few : MIN_ZERO_ROWS, limit);
-    bool enough = false;
-    while (!enough) {
+    for (;; n_zero = smaller(2 * n_zero, limit)) {
         double shares = 0;
-        kept = 0;
+        size_t kept = 0;
         memset(smo->keep, 1, n);
         top_choose_steepest(state, n_zero, smo->keep, smo->row_s, smo->row_g, smo->order);
         if (n_nonzero < nonzero) {
@@ -100,13 +99,11 @@ static bool choose_set(struct top_smo *smo, size_t max_rows, bool *in_set) {
             kept += in_set[row];
             shares += in_set[row] ? smo->risk->share[row] : 0;
         }
-        enough = smo->risk->kind != TOP_MEAN || shares >= MIN_SHARES;
-        if (!enough && n_zero == limit) {
-            return false;
+        bool enough = smo->risk->kind != TOP_MEAN || shares >= MIN_SHARES;
+        if (enough || n_zero == limit) {
+            return enough && kept <= max_rows;
         }
-        n_zero = smaller(2 * n_zero, limit);
     }
-    return kept <= max_rows;
 }
 
 /* Sets the primal of the function that a working set gave to that of all rows, at its best

@@ -28,7 +28,7 @@ bool top_low_rank_applies(const struct problem *problem);
 
 /* Draws landmarks by seed, and fills alpha and beta (n each) with the dual point at this cost,
  * which is feasible. *iterations: the number of planes. With a time limit there are fewer
- * landmarks, and planes take at most half of the time. *has_point: false if the gap wants too many
+ * landmarks, and planes take at most half of the time. *has_point: false if the gap needs too many
  * planes, as at large costs; alpha and beta are then left as they are. Planes that end by time give
  * a point. */
 int top_low_rank_solve(const struct problem *problem, struct top_risk *risk, double cost,

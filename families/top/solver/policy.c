@@ -98,12 +98,12 @@ static bool planes_apply(const void *state) {
             (!solve->algorithms->certificate_failed || solve->algorithms->map->cluster));
 }
 
-/* Kernels: the certificate has not confirmed a gap of smo, or of working sets, and the
- * interior-point method takes all rows. */
+/* Kernels: the certificate has not confirmed gaps, and the interior-point method takes all rows. */
 static bool has_failed(const struct solve *solve) {
     const struct top_algorithms *algorithms = solve->algorithms;
-    return algorithms->certificate_failed && algorithms->smo && !algorithms->map->primal &&
-           isfinite(interior_work(solve));
+    return (algorithms->certificate_failed || algorithms->missed_twice) &&
+           !algorithms->map->primal && isfinite(interior_work(solve)) &&
+           policy_enabled(top_policy.family, ALGORITHM_INTERIOR_POINT);
 }
 
 static bool smo_applies(const void *state) {
@@ -118,7 +118,7 @@ static bool smo_applies(const void *state) {
 
 static bool reduced_applies(const void *state) {
     const struct solve *solve = state;
-    return is_reduced(solve) && solve->algorithms->smo && !has_failed(solve) &&
+    return is_reduced(solve) && smo_applies(state) && solve->algorithms->smo &&
            top_working_set_fits(solve->algorithms->problem, solve->fit);
 }
 
@@ -403,7 +403,7 @@ static const struct policy_row rows[] = {
      .limit = "once, for the first cost; landmarks: the root of 12 times the rows, with "
               "a time limit a quarter of that, and more while they take a twentieth of it; planes "
               "to a gap of .02, 100 at most",
-     .then = "smo, from low-rank's point; if 100 planes do not do, from its own",
+     .then = "smo, from low-rank's point; if 100 planes do not reach the gap, from its own start",
      .applies = low_rank_applies,
      .run = run_low_rank},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
@@ -425,11 +425,12 @@ static const struct policy_row rows[] = {
      .slice = planes_slice,
      .work = planes_work},
     {.algorithm = ALGORITHM_SMO,
-     .when = "one process; alone with kernels, second with the linear kernel; svm with the linear "
-             "kernel once the certificate has failed by rounding, but kernels until then if the "
-             "interior-point method takes all rows",
-     .limit = "the same; slices of 4,096 steps and as many as take the time of 256 planes, doubled",
-     .then = "the interior-point method",
+     .when = "one process; kernels: alone, and if the interior-point method takes all rows only "
+             "until the certificate has missed twice, or at all by rounding; linear kernel: "
+             "second; svm: once the certificate has failed by rounding",
+     .limit = "the same, or the work of a working set if that is less; slices of 4,096 steps and "
+              "as many as take the time of 256 planes, doubled",
+     .then = "the interior-point method, with kernels on working sets first",
      .applies = smo_applies,
      .run = run_smo,
      .slice = smo_slice,
@@ -437,9 +438,10 @@ static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_INTERIOR_POINT_REDUCED,
      .when = "as smo with kernels, more than 256 rows: fewer than half of the rows are above 0, or "
              "than twice as many as the interior-point method takes, if it does not take all",
-     .limit = "working sets of 2,048 rows, from time to time twice as many; until two gain nothing",
+     .limit = "working sets of up to 2,048 rows; until two gain nothing",
      .then = "the interior-point method if it takes all rows; else smo again, for half of the work "
-             "so far; ends when both have stalled, and working sets grow no more",
+             "so far, and sets of twice as many; ends when both have stalled, and working sets "
+             "grow no more",
      .applies = reduced_applies,
      .run = run_reduced,
      .work = reduced_work},
@@ -484,8 +486,10 @@ static bool run_again(const void *state, struct policy_slices *turns) {
     bool reduced = is_reduced(solve);
     if (!solve->started) {
         bool first = turns->limit == 0;
-        turns->limit =
-            reduced ? top_working_set_work(solve->algorithms->problem) : interior_work(solve);
+        turns->limit = interior_work(solve);
+        if (reduced) {
+            turns->limit = fmin(turns->limit, top_working_set_work(solve->algorithms->problem));
+        }
         if (low_rank_applies(state)) {
             turns->limit = fmax(turns->limit, smo_work(state) * least_steps(solve));
         }

@@ -29,8 +29,9 @@ struct top_algorithms {
     const struct score_map *map;
     double values; /* linear kernel: stored feature values of all rows, over all processes */
     const double *norm_bound; /* (n) bounds of sqrt(k(x, x)), see certify_norm_bounds */
-    /* a certificate failed by rounding: no cutting planes or coordinate descent */
-    bool certificate_failed;
+    /* the certificate has not confirmed a gap at all, by rounding: no cutting planes or coordinate
+     * descent; that, or it has not done so twice: no smo and working sets with kernels */
+    bool certificate_failed, missed_twice;
     double *reserved_seconds; /* of a time limit, for the end of a run of smo */
     struct top_risk risk;
     /* created at first use */

@@ -1,4 +1,4 @@
-/* Vectors of positions, with the best of each lane, or of all. */
+/* Scans of positions by vectors, for the best in each lane or of all lanes. */
 #include "families/top/solver/position_scan.h"
 
 #include "common/base/dispatch.h"

@@ -36,7 +36,7 @@ struct top_smo_settings {
 
 /* Solves to the relative gap epsilon, with a warm start from the last solution scaled to this cost.
  * With a kernel fit gets the scores of the point, too, without the constant feature (scores,
- * dual_weights, dual_scores). The caller calls fit_free. */
+ * dual_weights, dual_scores), but for a point that was scaled. The caller calls fit_free. */
 int top_smo_solve(struct top_smo *smo, const struct top_smo_settings *settings,
                   const struct monitor *monitor, struct fit *fit, struct error *err);
 

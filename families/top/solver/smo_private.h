@@ -35,7 +35,7 @@ struct top_smo {
     bool ended;      /* one was: the point is the best so far, with s, but without U */
     size_t set_rows; /* rows of a working set at this cost (interior_working_set.h); 0: none yet */
     void *block;     /* all arrays, here and in the state */
-    double *plain_s; /* (n) by row: s of the last full evaluation, of plain_problem with a kernel */
+    double *plain_s; /* (n) by row: s at the last full evaluation, of plain_problem with a kernel */
     double *best_alpha, *best_beta,
         *best_s;           /* (n) best point of the run, by row, and its plain_s */
     double best_level;     /* and its level */
@@ -62,7 +62,7 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err);
  * values in float; and in the same product with K, into row_s, the scores of another function with
  * coefficients `other` (n) by row (kernels only). NULL: none. If smo->monitor has less than
  * smo->min_seconds, the point stays without scores (is_fresh). Otherwise it sets value_seconds if
- * there is a time limit. */
+ * there is a time limit, a kernel, and no `other`. */
 int top_smo_recompute(struct top_smo *smo, bool rough, const double *other, struct error *err);
 
 /* Sets s of all positions from plain_s, which is that of the point. */

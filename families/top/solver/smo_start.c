@@ -367,6 +367,7 @@ int top_smo_begin(struct top_smo *smo, double cost, struct error *err) {
     bool near = smo->near && last == cost;
     set_cost(smo, cost);
     int status = last > 0 ? restart(smo, cost, near, err) : start(smo, cost, err);
-    smo->cost = cost;
-    return status < 0 ? -1 : prefer_balanced_point(smo, cost, near, err);
+    status = status < 0 ? -1 : prefer_balanced_point(smo, cost, near, err);
+    smo->cost = status < 0 ? 0 : cost;
+    return status;
 }

@@ -332,14 +332,19 @@ static bool beats_zero(const struct solving *solving) {
     return certificate->primal < certificate->zero_primal * (1 - rounding);
 }
 
-/* Whether a solver in double, with kernels or a large constant feature, reaches a gap that the
- * certificate does not confirm: not nearly, or not for the second time. */
-static bool certificate_misses(const struct solving *solving, double gap, double epsilon) {
-    const double factor = solving->missed ? 1 : 4;
+/* Records whether the algorithms have reached `epsilon`, the target of the run, with kernels or a
+ * large constant feature, but the certified gap is above it: four times, or for the second time.
+ * The linear problem of explicit features does not count: other algorithms follow it. */
+static void judge_certificate(struct solving *solving, struct top_algorithms *algorithms,
+                              double gap, double epsilon) {
+    const double factor = 4;
     const struct top *top = solving->top;
     bool constant = top->with_constant.constant > 0 && top->map.dimension > top->map.n;
-    return solving->parameters->method == TOP_AUTO && (!top->map.primal || constant) &&
-           gap > factor * epsilon;
+    bool counts = solving->parameters->method == TOP_AUTO && solving->converged &&
+                  (!top->map.primal || constant) && !algorithms->linear;
+    algorithms->certificate_failed |= counts && gap > factor * epsilon;
+    algorithms->missed_twice |= counts && solving->missed && gap > epsilon;
+    solving->missed = counts && !(gap <= solving->target);
 }
 
 /* Runs the policy once, certifies its fit, and takes the better bounds. A fit that is no better
@@ -372,9 +377,7 @@ static int solve_once(void *context, double epsilon, struct tolerance_result *en
         return -1;
     }
     double gap = best->certificate.certified ? best->certificate.gap : (double)NAN;
-    algorithms->certificate_failed |=
-        solving->converged && certificate_misses(solving, gap, epsilon);
-    solving->missed = solving->converged && !(gap <= solving->target);
+    judge_certificate(solving, algorithms, gap, epsilon);
     if (algorithms->linear && !(gap <= solving->target)) {
         top_linear_form_free(algorithms->linear);
         algorithms->linear = NULL;
@@ -403,7 +406,8 @@ static int solve_to(void *context, double epsilon, struct tolerance_result *end,
     solving->target = epsilon;
     solving->missed = false;
     best->zero = NULL;
-    solving->top->algorithms[solving->parameters->loss].certificate_failed = false;
+    struct top_algorithms *algorithms = &solving->top->algorithms[solving->parameters->loss];
+    algorithms->certificate_failed = algorithms->missed_twice = false;
     if (tolerance_tighten(solve_once, solving, epsilon, MAX_RUNS, err) < 0) {
         return -1;
     }
