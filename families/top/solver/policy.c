@@ -98,7 +98,8 @@ static bool planes_apply(const void *state) {
             (!solve->algorithms->certificate_failed || solve->algorithms->map->cluster));
 }
 
-/* Kernels: the certificate has not confirmed gaps, and the interior-point method takes all rows. */
+/* Kernels: the certificate has not confirmed gaps, and the interior-point method takes all rows,
+ * unless a test has switched it off. */
 static bool has_failed(const struct solve *solve) {
     const struct top_algorithms *algorithms = solve->algorithms;
     return (algorithms->certificate_failed || algorithms->missed_twice) &&
@@ -217,7 +218,7 @@ static int run_planes(void *state, const struct monitor *monitor, struct error *
 static int create_smo(struct top_algorithms *algorithms, struct error *err) {
     return algorithms->smo ? 0
                            : top_smo_create(&algorithms->smo, algorithms->problem, algorithms->map,
-                                            &algorithms->risk, err);
+                                            algorithms->plain, &algorithms->risk, err);
 }
 
 static int run_features(void *state, const struct monitor *monitor, struct error *err) {

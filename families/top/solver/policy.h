@@ -26,7 +26,7 @@ extern const struct policy top_policy;
 /* The algorithms of one risk. The caller sets the first members and makes the risk. */
 struct top_algorithms {
     const struct problem *problem;
-    const struct score_map *map;
+    const struct score_map *map, *plain; /* plain: without the constant feature */
     double values; /* linear kernel: stored feature values of all rows, over all processes */
     const double *norm_bound; /* (n) bounds of sqrt(k(x, x)), see certify_norm_bounds */
     /* the certificate has not confirmed a gap at all, by rounding: no cutting planes or coordinate

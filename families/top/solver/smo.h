@@ -20,10 +20,10 @@
 
 struct top_smo;
 
-/* Borrows problem, map (of the problem) and risk. -1 if memory is short. The caller calls
- * top_smo_free. */
+/* Borrows problem, map (of the problem), plain (the same without the constant feature; kernels
+ * only) and risk. -1 if memory is short. The caller calls top_smo_free. */
 int top_smo_create(struct top_smo **smo, const struct problem *problem, const struct score_map *map,
-                   struct top_risk *risk, struct error *err);
+                   const struct score_map *plain, struct top_risk *risk, struct error *err);
 void top_smo_free(struct top_smo *smo);
 
 struct top_smo_settings {

@@ -16,8 +16,7 @@
 struct top_smo {
     const struct problem *problem;
     const struct score_map *map;
-    struct problem plain_problem; /* without the constant feature */
-    struct score_map plain;       /* of that; kernels only */
+    const struct score_map *plain; /* without the constant feature */
     struct top_risk *risk;
     struct top_state state;
     double cost;              /* of the last solution; 0: there is none */
@@ -35,7 +34,8 @@ struct top_smo {
     bool ended;      /* one was: the point is the best so far, with s, but without U */
     size_t set_rows; /* rows of a working set at this cost (interior_working_set.h); 0: none yet */
     void *block;     /* all arrays, here and in the state */
-    double *plain_s; /* (n) by row: s at the last full evaluation, of plain_problem with a kernel */
+    /* (n) by row: s at the last full evaluation, with a kernel without the constant feature */
+    double *plain_s;
     double *best_alpha, *best_beta,
         *best_s;           /* (n) best point of the run, by row, and its plain_s */
     double best_level;     /* and its level */

@@ -11,7 +11,7 @@
  * with a kernel without the constant feature. */
 static int product(struct top_smo *smo, bool rough, const double *coefficients, size_t n_outputs,
                    struct error *err) {
-    const struct score_map *map = smo->map, *plain = &smo->plain;
+    const struct score_map *map = smo->map, *plain = smo->plain;
     size_t n = map->n, d = map->dimension;
     if (!map->primal) {
         return (rough ? plain->rough : plain->exact)(plain, coefficients, n_outputs, smo->scores,

@@ -235,6 +235,7 @@ static int create_algorithms(struct top *top, enum top_loss loss, struct error *
     algorithms->values = cluster_total(top->map.cluster, values);
     algorithms->problem = &top->with_constant;
     algorithms->map = &top->map;
+    algorithms->plain = &top->certifier.plain;
     algorithms->norm_bound = certify_norm_bounds(top->certifier.certify);
     return 0;
 }

@@ -46,6 +46,24 @@ static void check_scores(const struct problem *problem, const double *weights, c
     }
 }
 
+/* A run with a time limit, from smo's own start, tells what its last evaluation takes. */
+static void check_reserve(const struct problem *problem, const struct score_map *map,
+                          struct top_risk *risk) {
+    struct watch watch = {.left = 1e6, .stop = 1000000};
+    const struct monitor clock = {.context = &watch, .check = check, .seconds_left = seconds_left};
+    double reserved = 0;
+    const struct top_smo_settings settings = {
+        .cost = COST, .epsilon = EPSILON, .shrink = true, .reserved_seconds = &reserved};
+    struct top_smo *smo;
+    struct fit fit;
+    MUST(top_smo_create(&smo, problem, map, map, risk, &err));
+    MUST(top_smo_solve(smo, &settings, &clock, &fit, &err));
+    check_scores(problem, fit.weights, fit.scores);
+    CHECK(fit.converged && reserved > 0, "reserved %g", reserved);
+    fit_free(&fit);
+    top_smo_free(smo);
+}
+
 /* A run from the point of `start`; watch: the clock, or NULL. */
 static void check_run(const struct problem *problem, const struct score_map *map,
                       struct top_risk *risk, const struct fit *start, struct watch *watch) {
@@ -54,7 +72,7 @@ static void check_run(const struct problem *problem, const struct score_map *map
     const struct top_smo_settings settings = {.cost = COST, .epsilon = EPSILON, .shrink = true};
     struct top_smo *smo;
     struct fit first = {0}, fit;
-    MUST(top_smo_create(&smo, problem, map, risk, &err));
+    MUST(top_smo_create(&smo, problem, map, map, risk, &err));
     MUST(top_smo_start_near(smo, COST, start->alpha, start->beta, monitor, &err));
     MUST(top_smo_take_point(smo, EPSILON, &first, &err));
     MUST(top_smo_solve(smo, &settings, monitor, &fit, &err));
@@ -102,10 +120,11 @@ int main(void) {
         risk.theta = 1;
         risk.budget = 0.1 * (N - POSITIVES);
         top_risk_ready(&risk, 5);
-        MUST(top_smo_create(&smo, &problem, &map, &risk, &err));
+        MUST(top_smo_create(&smo, &problem, &map, &map, &risk, &err));
         MUST(top_smo_solve(smo, &loose, NULL, &start, &err));
         check_run(&problem, &map, &risk, &start, NULL);
         check_run(&problem, &map, &risk, &start, &watch);
+        check_reserve(&problem, &map, &risk);
         top_smo_free(smo);
         fit_free(&start);
         top_risk_free(&risk);
