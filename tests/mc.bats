@@ -898,6 +898,31 @@ decades() {
     timeout 60 svm-mc-train -q -s adm -t polynomial -d 4 -r 1e-8 -c 100 adm.svm m
 }
 
+# 12 blocks of 181 weights; ww couples 2,172.
+@test "mc: Newton's method takes as many features as one class of a sum of absolute margins may have" {
+    rows 240 12 180 3 >wide.svm
+    for s in ova llw ats mmr; do
+        train --strict -s $s -B 1 -c 1000 -e 1e-4 --solver newton wide.svm newton
+        train --strict -s $s -B 1 -c 1000 -e 1e-4 -t polynomial -d 1 -g 1 wide.svm kernel
+        assert_equal "$(header solver newton)" newton
+        overlap newton kernel
+    done
+    run svm-mc-train -q --force -s ww --solver newton wide.svm m
+    assert_failure 2
+    assert_output --partial 'at most 169 features if ww has 12 classes'
+}
+
+# The method on explicit features: 66 of 26 classes.
+@test "mc: kernels of small rank with more weights than one matrix takes, a matrix for each class" {
+    rows 1100 26 10 5 >many.svm
+    for s in ova llw; do
+        train --strict -s $s -c 100 -t polynomial -d 2 -g .1 -r 1 many.svm features
+        [[ $(header solver features) == *explicit-features*newton* ]]
+        train --strict -s $s -c 100 -t polynomial -d 2 -g .1 -r 1 --solver bcd many.svm descent
+        overlap features descent
+    done
+}
+
 # 80 sweeps and more would take several times as long as the few Newton steps.
 @test "mc: linear coordinate descent hands over once it foresees more work than Newton's method" {
     "$bin/datasets/generate" mc --rows 4000 --classes 4 --features 8 --output tall

@@ -36,6 +36,10 @@ static double mean(const struct mc_shape *shape, const double *s) {
     return sum / (double)shape->k;
 }
 
+bool mc_is_separable(const struct mc_shape *shape) {
+    return !shape->form->relative && !shape->form->simplex;
+}
+
 bool mc_is_term(const struct mc_shape *shape, size_t y, size_t c) {
     return c == y ? shape->form->own : shape->form->others;
 }

@@ -48,6 +48,10 @@ struct mc_shape {
 /* The shape for k >= 2 classes. margin is M; only formulations with relative margins use it. */
 struct mc_shape mc_shape(enum mc_formulation formulation, size_t k, double margin);
 
+/* Whether classes have terms of their own, which only the mean of the scores can couple: sums of
+ * absolute margins. */
+bool mc_is_separable(const struct mc_shape *shape);
+
 /* True if a row of class y has a term for class c. */
 bool mc_is_term(const struct mc_shape *shape, size_t y, size_t c);
 

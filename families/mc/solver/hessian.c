@@ -2,36 +2,71 @@
  * space. */
 #include "families/mc/solver/hessian.h"
 
+#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/base/threads.h"
+#include "common/linear_algebra/cholesky.h"
+#include "fit/work.h"
 
 #include <cblas.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    BLOCK_ROWS = 256,
+    CHUNK = 256,           /* terms of a product */
+    MAX_ROWS = 4096,       /* of a block, */
+    MAX_VALUES = 1 << 21,  /* and their values */
     BLOCK_TERMS = 1 << 16, /* of a block, and PAIR_TERMS more for each pair of classes */
     PAIR_TERMS = 4,
-    MAX_TASKS = 256
+    MAX_TASKS = 256,
+    MAX_ORDER = 2048 /* of a block of H */
 };
+
+/* Limit of the numbers of all blocks. */
+static const double MAX_NUMBERS = 1 << 24;
+
+/* ---- sizes ---- */
+
+/* The number of diagonal blocks of H. */
+static size_t count_blocks(const struct mc_shape *shape) {
+    return mc_is_separable(shape) ? shape->k : 1;
+}
+
+size_t mc_hessian_max_features(const struct mc_shape *shape) {
+    size_t n_blocks = count_blocks(shape);
+    return n_blocks == 1 ? MAX_ORDER / shape->k
+                         : smaller(MAX_ORDER, (size_t)sqrt(MAX_NUMBERS / (double)n_blocks));
+}
+
+double mc_hessian_factor_work(const struct mc_shape *shape, double d) {
+    double k = (double)shape->k, n_blocks = (double)count_blocks(shape);
+    double inversions =
+        n_blocks > 1 && shape->form->centred ? work_blas3(2 * k * d * d * d / 3) : 0;
+    return n_blocks * work_cholesky(d * k / n_blocks) + inversions;
+}
 
 /* ---- creation ---- */
 
 int mc_hessian_create(struct mc_hessian *hessian, const struct mc_task *task, size_t d,
                       struct error *err) {
-    size_t k = task->shape.k, pairs = k * (k + 1) / 2;
+    size_t k = task->shape.k, pairs = k * (k + 1) / 2, n_blocks = count_blocks(&task->shape);
+    size_t order = k * d / n_blocks, sums = n_blocks > 1 && task->shape.form->centred ? d * d : 0;
     size_t workers = threads_count(task->problem->threads),
            max_terms = PAIR_TERMS * pairs + BLOCK_TERMS;
-    *hessian = (struct mc_hessian){.task = task, .k = k, .max_terms = max_terms};
+    size_t max_rows = larger(CHUNK, smaller(MAX_ROWS, MAX_VALUES / larger(d, 1)));
+    *hessian = (struct mc_hessian){
+        .task = task, .k = k, .n_blocks = n_blocks, .max_rows = max_rows, .max_terms = max_terms};
     hessian->block =
-        ARRAYS_CREATE("a system", err, ARRAYS(BLOCK_ROWS * d, double, &hessian->rows),
-                      ARRAYS(max_terms, struct mc_hessian_term, &hessian->term, &hessian->order),
+        ARRAYS_CREATE("a system", err, ARRAYS(max_rows * d, double, &hessian->rows),
+                      ARRAYS(max_terms, struct mc_hessian_term, &hessian->term, &hessian->by_pair),
                       ARRAYS(pairs + 1, size_t, &hessian->start),
-                      ARRAYS(workers * 2 * BLOCK_ROWS * d, double, &hessian->work));
-    hessian->H = memory_array(k * d, k * d * sizeof(double), "a system", err);
+                      ARRAYS(workers * order, double, &hessian->vector),
+                      ARRAYS(sums, double, &hessian->sum, &hessian->inverse),
+                      ARRAYS(workers * 2 * CHUNK * d, double, &hessian->work));
+    hessian->H = memory_array(n_blocks * order, order * sizeof(double), "a system", err);
     return hessian->block && hessian->H ? 0 : -1;
 }
 
@@ -43,31 +78,41 @@ void mc_hessian_free(struct mc_hessian *hessian) {
 
 /* ---- sums ---- */
 
-/* Adds m terms of a pair of classes to their block of H; work (2 BLOCK_ROWS d). */
-static void add_pair(const struct mc_hessian *hessian, const struct mc_hessian_term *term, size_t m,
-                     double *work) {
-    size_t d = hessian->d, size = hessian->size;
-    double *rows = work, *weighted = rows + BLOCK_ROWS * d;
-    double *block = hessian->H + term->high * d * size + term->low * d;
+/* Adds m terms, at most CHUNK, of a pair of classes to their block of H; work (2 CHUNK d). */
+static void add_chunk(const struct mc_hessian *hessian, const struct mc_hessian_term *term,
+                      size_t m, double *work) {
+    size_t d = hessian->d, order = hessian->order;
+    double *rows = work, *weighted = rows + CHUNK * d;
+    double *block =
+        hessian->H + term->high * d * order + (hessian->n_blocks > 1 ? 0 : term->low * d);
+    bool square = term->high == term->low; /* a sum of positive terms, whose lower half is needed */
     for (size_t t = 0; t < m; t++) {
         const double *x = hessian->rows + term[t].row * d;
+        double factor = square ? sqrt(term[t].weight) : term[t].weight;
         for (size_t f = 0; f < d; f++) {
-            rows[t * d + f] = x[f];
-            weighted[t * d + f] = term[t].weight * x[f];
+            weighted[t * d + f] = factor * x[f];
+        }
+        if (!square) {
+            memcpy(rows + t * d, x, d * sizeof *x);
         }
     }
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)d, (int)m, 1, weighted,
-                (int)d, rows, (int)d, 1, block, (int)size);
+    if (square) {
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)d, (int)m, 1, weighted, (int)d, 1,
+                    block, (int)order);
+    } else {
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)d, (int)d, (int)m, 1, weighted,
+                    (int)d, rows, (int)d, 1, block, (int)order);
+    }
 }
 
 static void pairs_task(void *argument, size_t task, size_t worker) {
     const struct mc_hessian *hessian = argument;
     const size_t *start = hessian->start;
     size_t pairs = hessian->k * (hessian->k + 1) / 2, part = pairs / MAX_TASKS + 1;
-    double *work = hessian->work + worker * (2 * BLOCK_ROWS * hessian->d);
+    double *work = hessian->work + worker * (2 * CHUNK * hessian->d);
     for (size_t pair = task * part; pair < smaller((task + 1) * part, pairs); pair++) {
-        if (start[pair + 1] > start[pair]) {
-            add_pair(hessian, hessian->order + start[pair], start[pair + 1] - start[pair], work);
+        for (size_t t = start[pair]; t < start[pair + 1]; t += CHUNK) {
+            add_chunk(hessian, hessian->by_pair + t, smaller(CHUNK, start[pair + 1] - t), work);
         }
     }
 }
@@ -88,7 +133,7 @@ static void add_block(struct mc_hessian *hessian) {
         start[p] = total; /* the end, from which the terms are filled in */
     }
     for (size_t t = hessian->n_terms; t-- > 0;) {
-        hessian->order[--start[pair_of(&hessian->term[t])]] = hessian->term[t];
+        hessian->by_pair[--start[pair_of(&hessian->term[t])]] = hessian->term[t];
     }
     threads_run(hessian->task->problem->threads, smaller(pairs, MAX_TASKS), pairs_task, hessian);
     hessian->n_rows = hessian->n_terms = 0;
@@ -101,11 +146,16 @@ static void add_term(struct mc_hessian *hessian, size_t a, size_t b, double weig
     }
 }
 
+/* The numbers of H. */
+static size_t count_numbers(const struct mc_hessian *hessian) {
+    return hessian->n_blocks * hessian->order * hessian->order;
+}
+
 void mc_hessian_begin(struct mc_hessian *hessian, size_t d) {
     hessian->d = d;
-    hessian->size = hessian->k * d;
+    hessian->order = hessian->k * d / hessian->n_blocks;
     /* both halves, which cluster_sum reads */
-    memset(hessian->H, 0, hessian->size * hessian->size * sizeof *hessian->H);
+    memset(hessian->H, 0, count_numbers(hessian) * sizeof *hessian->H);
     hessian->n_rows = hessian->n_terms = 0;
 }
 
@@ -115,7 +165,7 @@ void mc_hessian_add(struct mc_hessian *hessian, const double *x, size_t y, const
     bool relative = shape->form->relative;
     size_t before = hessian->n_terms, most = joint ? n * (n + 1) / 2 + n + 1 : 2 * n + 1;
     double square = shape->margin * shape->margin, sum = rest, own = 0;
-    if (hessian->n_rows == BLOCK_ROWS || hessian->max_terms - before < most) {
+    if (hessian->n_rows == hessian->max_rows || hessian->max_terms - before < most) {
         add_block(hessian);
         before = 0;
     }
@@ -200,16 +250,84 @@ static void add_mean(size_t k, size_t d, double *H) {
 
 void mc_hessian_end(struct mc_hessian *hessian) {
     const struct mc_shape *shape = &hessian->task->shape;
-    size_t size = hessian->size;
+    size_t order = hessian->order;
     add_block(hessian);
-    cluster_sum(hessian->task->problem->cluster, hessian->H, size * size);
-    if (shape->form->centred) {
+    cluster_sum(hessian->task->problem->cluster, hessian->H, count_numbers(hessian));
+    if (hessian->n_blocks == 1 && shape->form->centred) {
         centre(hessian->k, hessian->d, hessian->H);
     }
-    if (shape->form->centred || shape->form->relative) {
+    if (hessian->n_blocks == 1 && (shape->form->centred || shape->form->relative)) {
         add_mean(hessian->k, hessian->d, hessian->H);
     }
-    for (size_t j = 0; j < size; j++) {
-        hessian->H[j * size + j] += 1;
+    for (size_t j = 0; j < hessian->n_blocks * order; j++) {
+        hessian->H[j * order + j % order] += 1;
+    }
+}
+
+/* ---- the linear system ---- */
+
+/* Task: factors a block. Blocks that cannot be factored begin with 0. */
+static void factor_task(void *argument, size_t task, size_t worker) {
+    const struct mc_hessian *hessian = argument;
+    size_t order = hessian->order;
+    double *A = hessian->H + task * order * order;
+    int status = hessian->ridge ? cholesky_regularised(A, order, hessian->vector + worker * order)
+                                : cholesky_factor(A, order);
+    A[0] = status < 0 ? 0 : A[0];
+}
+
+/* Adds A_c^-1 of a factored block to the sum. */
+static int add_inverse(struct mc_hessian *hessian, const double *L) {
+    size_t numbers = hessian->d * hessian->d;
+    memcpy(hessian->inverse, L, numbers * sizeof *L);
+    if (cholesky_invert(hessian->inverse, hessian->d) < 0) {
+        return -1;
+    }
+    array_add(hessian->sum, 1, hessian->inverse, numbers);
+    return 0;
+}
+
+int mc_hessian_factor(struct mc_hessian *hessian, bool ridge) {
+    size_t order = hessian->order, d = hessian->d;
+    bool centred = hessian->n_blocks > 1 && hessian->task->shape.form->centred;
+    if (order == 0) {
+        return 0; /* rows without features */
+    }
+    hessian->ridge = ridge;
+    threads_run(hessian->task->problem->threads, hessian->n_blocks, factor_task, hessian);
+    memset(hessian->sum, 0, (centred ? d * d : 0) * sizeof *hessian->sum);
+    for (size_t c = 0; c < hessian->n_blocks; c++) {
+        const double *L = hessian->H + c * order * order;
+        if (L[0] == 0 || (centred && add_inverse(hessian, L) < 0)) {
+            return -1;
+        }
+    }
+    return centred ? cholesky_regularised(hessian->sum, d, hessian->vector) : 0;
+}
+
+/* Each class of x (k, d) becomes A_c^-1 x_c. */
+static void solve_blocks(const struct mc_hessian *hessian, double *x) {
+    size_t order = hessian->order;
+    for (size_t c = 0; c < hessian->n_blocks; c++) {
+        cholesky_solve(hessian->H + c * order * order, order, x + c * order);
+    }
+}
+
+void mc_hessian_solve(struct mc_hessian *hessian, double *x) {
+    size_t d = hessian->d;
+    double *v = hessian->vector;
+    solve_blocks(hessian, x);
+    if (hessian->n_blocks == 1 || !hessian->task->shape.form->centred) {
+        return;
+    }
+    memset(v, 0, d * sizeof *v);
+    for (size_t c = 0; c < hessian->k; c++) {
+        array_add(v, 1, x + c * d, d);
+    }
+    cholesky_solve(hessian->sum, d, v);
+    for (size_t c = 0; c < hessian->k; c++) {
+        memcpy(hessian->inverse, v, d * sizeof *v);
+        cholesky_solve(hessian->H + c * d * d, d, hessian->inverse);
+        array_add(x + c * d, -1, hessian->inverse, d);
     }
 }

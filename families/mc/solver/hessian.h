@@ -1,11 +1,16 @@
 /* The Hessian of losses by the weights W, (k, d) class by class, for the linear systems of Newton's
  * method and the interior-point method: I + sum over the rows x of S (x) x x', S (k, k) a row's
- * curvature by its scores. */
+ * curvature by its scores.
+ *
+ * For sums of absolute margins S is diagonal before centring, and H block diagonal: a matrix A_c
+ * (d, d) for each class. If scores are centred, the weights of all classes sum to 0, with
+ * multipliers v (d): w_c = A_c^-1 (g_c - v), where (sum A_c^-1) v = sum A_c^-1 g_c. */
 #ifndef FAMILIES_MC_SOLVER_HESSIAN_H
 #define FAMILIES_MC_SOLVER_HESSIAN_H
 
 #include "families/mc/solver/task.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,15 +23,26 @@ struct mc_hessian_term {
 
 struct mc_hessian {
     const struct mc_task *task;
-    size_t k, d, size;
-    double *H;                            /* (size, size), size = k d; the lower half */
-    double *rows;                         /* (BLOCK_ROWS, d) rows of the block */
-    struct mc_hessian_term *term, *order; /* (max_terms) as they came; pair by pair */
-    size_t *start;                        /* (pairs + 1) terms of each pair of classes in order */
-    double *work;                         /* (workers, 2 BLOCK_ROWS d) */
-    size_t n_rows, n_terms, max_terms;
+    size_t k, d;
+    size_t n_blocks, order; /* of the diagonal: k of order d, or one of order k d */
+    double *H;              /* (n_blocks, order, order); the lower halves */
+    double *sum, *inverse;  /* (d, d) sum of A_c^-1, factored, and work; NULL: H is one block, or
+                               scores are not centred */
+    double *vector;         /* (workers, order) work */
+    double *rows;           /* (max_rows, d) rows of the block */
+    struct mc_hessian_term *term, *by_pair; /* (max_terms) as they came; sorted */
+    size_t *start; /* (pairs + 1) terms of each pair of classes in by_pair */
+    double *work;  /* (workers, 2 CHUNK d) */
+    size_t n_rows, n_terms, max_rows, max_terms;
+    bool ridge;  /* of the factorisation */
     void *block; /* all arrays except H */
 };
+
+/* The largest d for which the matrix has a reasonable size: 2,048 weights in a block, 134 MB. */
+size_t mc_hessian_max_features(const struct mc_shape *shape);
+
+/* The work of its factorisation (fit/work.h). */
+double mc_hessian_factor_work(const struct mc_shape *shape, double d);
 
 /* Borrows task; rows have at most d features with the constant one. Fails if memory is short. The
  * caller calls mc_hessian_free, also after a failure. */
@@ -44,11 +60,18 @@ void mc_hessian_begin(struct mc_hessian *hessian, size_t d);
 void mc_hessian_add(struct mc_hessian *hessian, const double *x, size_t y, const uint32_t *class,
                     size_t n, const double *theta, bool joint, double rest);
 
-/* Completes H, all processes. If scores are centred, H becomes P H P, where P subtracts the mean
- * over classes. If they are, or if margins are relative, adding the same vector to all classes of W
- * changes no loss; the minimiser has no such component. In these directions H is singular, and the
- * 1 of |W|^2 / 2 would be lost to rounding. So they get the mean of the diagonal as curvature,
- * which does not change the solution. The upper half of H is work. */
+/* Completes H, all processes. If H is one block and scores are centred, H becomes P H P, where P
+ * subtracts the mean over classes. If they are, or if margins are relative, adding the same vector
+ * to all classes of W changes no loss; the minimiser has no such component. In these directions H
+ * is singular, and the 1 of |W|^2 / 2 would be lost to rounding. So they get the mean of the
+ * diagonal as curvature, which does not change the solution. The upper halves of H are work. */
 void mc_hessian_end(struct mc_hessian *hessian);
+
+/* Factors H, with a ridge if that is allowed and rounding requires one (cholesky_regularised).
+ * Returns -1 if H is not numerically positive definite. */
+int mc_hessian_factor(struct mc_hessian *hessian, bool ridge);
+
+/* x (k, d) = H^-1 x, in the space of centred weights if scores are centred. */
+void mc_hessian_solve(struct mc_hessian *hessian, double *x);
 
 #endif

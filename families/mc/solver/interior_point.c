@@ -6,7 +6,6 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/base/threads.h"
-#include "common/linear_algebra/cholesky.h"
 #include "families/mc/solver/certify.h"
 #include "families/mc/solver/hessian.h"
 #include "fit/work.h"
@@ -20,11 +19,11 @@
 #include <string.h>
 
 enum {
-    MAX_WEIGHTS = 2048,   /* the matrix then has 34 MB */
-    MAX_HINGES = 1 << 22, /* a dozen numbers each: 400 MB */
-    MAX_VALUES = 1 << 25, /* of the dense rows */
-    FEW_WEIGHTS = 512,    /* up to which larger margins are tried */
-    TYPICAL_STEPS = 25    /* iterations, for the work */
+    MAX_HINGES = 1 << 22,     /* a dozen numbers each: 400 MB; */
+    MAX_KERNEL_HINGES = 2048, /* with kernels, whose factor is computed in double-double */
+    MAX_VALUES = 1 << 25,     /* of the dense rows */
+    FEW_WEIGHTS = 512,        /* up to which larger margins are tried */
+    TYPICAL_STEPS = 25        /* iterations, for the work */
 };
 
 /* Trials of a larger multiple of the weights for the certificate. Without them 90 rows with a
@@ -97,7 +96,7 @@ static int factor_groups(void *context, const double *theta, const double *rest)
                        rest ? rest[i] : 0);
     }
     mc_hessian_end(&mc->hessian);
-    return cholesky_regularised(mc->hessian.H, mc->k * mc->d, mc->w);
+    return mc_hessian_factor(&mc->hessian, true);
 }
 
 static int factor(void *context, const double *theta) {
@@ -106,7 +105,7 @@ static int factor(void *context, const double *theta) {
 
 static void solve(void *context, double *x) {
     struct mc_interior *mc = context;
-    cholesky_solve(mc->hessian.H, mc->k * mc->d, x);
+    mc_hessian_solve(&mc->hessian, x);
 }
 
 /* ---- creation ---- */
@@ -119,14 +118,14 @@ double mc_interior_work(const struct mc_task *task) {
     const struct problem *problem = task->problem;
     double n = (double)task->n_all, k = (double)task->shape.k, pairs = k * (k + 1) / 2;
     double d = problem->gram ? n : (double)problem->data->n_features + (task->bias > 0 ? 1 : 0);
-    double size = d * k;
-    if (size > MAX_WEIGHTS || (problem->gram && n > MAX_FACTOR_ROWS) || n * d > MAX_VALUES ||
-        n * k > MAX_HINGES) {
+    if (d > (double)mc_hessian_max_features(&task->shape) || n * d > MAX_VALUES ||
+        n * k > (problem->gram ? MAX_KERNEL_HINGES : MAX_HINGES)) {
         return INFINITY;
     }
     double blocks = task->shape.form->simplex ? pairs : task->shape.form->relative ? 3 * k : k;
-    return TYPICAL_STEPS * (work_blas3(n * d * d * blocks) + work_cholesky(size) +
-                            work_scalar(20 * n * size + 5 * n * pairs + 2 * n * d * blocks));
+    return TYPICAL_STEPS *
+           (work_blas3(n * d * d * blocks) + mc_hessian_factor_work(&task->shape, d) +
+            work_scalar(20 * n * d * k + 5 * n * pairs + 2 * n * d * blocks));
 }
 
 static void release(struct mc_interior *mc) {

@@ -4,7 +4,7 @@
 #include "common/base/memory.h"
 #include "common/data/row_weights.h"
 #include "families/mc/solver/certify.h"
-#include "families/mc/solver/newton.h"
+#include "families/mc/solver/hessian.h"
 #include "families/mc/solver/policy.h"
 #include "families/mc/solver/task.h"
 #include "fit/score_map.h"
@@ -141,12 +141,13 @@ static int solve_to(void *context, double epsilon, struct tolerance_result *end,
 
 static int run(struct mc *mc, const struct mc_parameters *parameters, const struct monitor *monitor,
                struct mc_fit *fit, struct error *err) {
-    size_t n_weights = ((size_t)mc->problem->data->n_features + 1) * mc->labels.names.n;
-    if (parameters->method == MC_NEWTON && (mc->problem->gram || n_weights > MC_NEWTON_WEIGHTS)) {
+    size_t max = mc_hessian_max_features(&mc->task.shape); /* with the constant one */
+    if (parameters->method == MC_NEWTON &&
+        (mc->problem->gram || mc->problem->data->n_features >= max)) {
         return error_set(err, ERROR_USAGE,
-                         "--solver newton is for the linear kernel, with at most %d weights "
-                         "(features times classes)",
-                         MC_NEWTON_WEIGHTS);
+                         "--solver newton is for the linear kernel, with at most %zu features if "
+                         "%s has %zu classes",
+                         max > 0 ? max - 1 : 0, mc->task.shape.form->name, mc->task.shape.k);
     }
     struct solving solving = {mc, parameters, monitor, fit};
     return tolerance_solve(solve_to, &solving, parameters->epsilon,

@@ -5,7 +5,6 @@
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/kernel/linear.h"
-#include "common/linear_algebra/cholesky.h"
 #include "families/mc/solver/certify.h"
 #include "families/mc/solver/hessian.h"
 #include "families/mc/solver/smoothed_loss.h"
@@ -20,23 +19,22 @@
 static const double MIN_MU = 1e-9; /* where rounding of margins / mu ends the path */
 /* Accuracy of the line search, relative to the predicted decrease of the step, and to the target of
  * primal - dual: a small gain of the primal can be a large one of the dual. */
-static const double LINE_ACCURACY = 1e-3, LINE_TARGET = 1e-4;
+static const double LINE_ACCURACY = 1e-3, LINE_TARGET = 1e-6;
 
 /* Newton steps of a typical solve, and the fraction of the rows with curvature. */
 static const double TYPICAL_STEPS = 10, CURVED_PART = 0.3;
 
-double mc_newton_max_weights(size_t n) {
-    const double squared_weights_per_row = 60;
-    return fmin(MC_NEWTON_WEIGHTS, sqrt(squared_weights_per_row * (double)n));
-}
-
 double mc_newton_work(const struct mc_task *task) {
     const struct data *data = task->problem->data;
+    if (data->n_features >= mc_hessian_max_features(&task->shape)) {
+        return INFINITY;
+    }
     double values = cluster_total(task->problem->cluster, (double)data_values(data));
     double n = (double)task->n_all, k = (double)task->shape.k;
-    double size = k * ((double)data->n_features + 1);
-    return TYPICAL_STEPS * (work_blas3(CURVED_PART * n * size * size / 2) + work_cholesky(size) +
-                            work_blas2(k * (4 * values + 10 * n)));
+    double d = (double)data->n_features + 1, pairs = mc_is_separable(&task->shape) ? k : k * k;
+    return TYPICAL_STEPS *
+           (work_blas3(CURVED_PART * n * d * d * pairs / 2) +
+            mc_hessian_factor_work(&task->shape, d) + work_blas2(k * (4 * values + 10 * n)));
 }
 
 struct newton {
@@ -102,7 +100,7 @@ static int newton_step(void *context, double region, bool *found, struct error *
     struct newton *newton = context;
     const struct huber_path *path = &newton->path;
     const struct mc_task *task = newton->task;
-    size_t k = newton->k, d = newton->d, size = newton->size;
+    size_t k = newton->k, d = newton->d;
     mc_hessian_begin(&newton->hessian, d);
     for (size_t i = 0; i < newton->n; i++) {
         bool capped;
@@ -125,11 +123,11 @@ static int newton_step(void *context, double region, bool *found, struct error *
             newton->right[c * d + f] = -path->gradient[f * k + c];
         }
     }
-    *found = cholesky_factor(newton->hessian.H, size) == 0;
+    *found = mc_hessian_factor(&newton->hessian, false) == 0;
     if (!*found) {
         return 0;
     }
-    cholesky_solve(newton->hessian.H, size, newton->right);
+    mc_hessian_solve(&newton->hessian, newton->right);
     for (size_t c = 0; c < k; c++) {
         for (size_t f = 0; f < d; f++) {
             path->step[f * k + c] = newton->right[c * d + f];

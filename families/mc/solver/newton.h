@@ -1,4 +1,4 @@
-/* Linear multi-class SVMs with few weights (features times classes): Newton's method on smoothed
+/* Linear multi-class SVMs with few weights (hessian.h): Newton's method on smoothed
  * losses (methods/smoothing_path.h), with the exact Hessian.
  *
  * A loss max over a of a'u, a in a box or simplex, is smoothed to max a'u - mu/2 |a|^2 (Nesterov,
@@ -13,14 +13,8 @@
 #include "families/mc/solver/task.h"
 #include "fit/monitor.h"
 
-/* Limit of the number of weights: the Hessian then has 34 MB. */
-enum { MC_NEWTON_WEIGHTS = 2048 };
-
-/* The number of weights up to which the method is cheap compared to sweeps of coordinate descent
- * over n rows; at most MC_NEWTON_WEIGHTS. */
-double mc_newton_max_weights(size_t n);
-
-/* The estimated work of a solve (fit/work.h). */
+/* The estimated work of a solve (fit/work.h); INFINITY if there are too many features
+ * (mc_hessian_max_features). */
 double mc_newton_work(const struct mc_task *task);
 
 /* Solves from the weights start (n_features + 1, k; NULL: 0). The caller calls mc_fit_free. */

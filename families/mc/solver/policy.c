@@ -12,6 +12,10 @@
  * optimum. */
 static const double ACTIVE_SET_RATIO = 4;
 
+/* Newton's method must cost so many times less than the problem's kernel form: at large C it takes
+ * more steps than its work counts. */
+static const double NEWTON_RATIO = 2;
+
 /* An algorithm, which starts at the best iterate if there is one. */
 typedef int (*algorithm_run)(struct mc_state *state, struct mc_goal goal,
                              const struct monitor *monitor, struct mc_fit *fit, struct error *err);
@@ -121,9 +125,9 @@ static int run_descent(void *context, const struct monitor *monitor, struct erro
 static bool newton_applies(const void *context) {
     const struct mc_state *state = context;
     const struct mc_task *task = state->solvers->task;
-    double size = ((double)problem_of(state)->data->n_features + 1) * (double)task->shape.k;
-    return state->method == MC_NEWTON || (state->method == MC_AUTO && is_linear(state) &&
-                                          size <= mc_newton_max_weights(task->n_all));
+    return state->method == MC_NEWTON ||
+           (state->method == MC_AUTO && is_linear(state) && isfinite(mc_newton_work(task)) &&
+            NEWTON_RATIO * mc_newton_work(task) < mc_reformulation_work(task));
 }
 
 static int newton(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
@@ -250,7 +254,8 @@ static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_EXPLICIT_FEATURES,
      .when = "auto, positive semidefinite kernels, one process: from 1,024 rows on, if at most 512 "
              "landmarks, an eighth of the rows, leave at most a millionth of the trace, 256 of "
-             "them at most .02 of it, and Newton's method applies to their features",
+             "them at most .02 of it, and they have at most 2,048 weights, as of Newton's method, "
+             "whose square is at most 60 times the rows",
      .limit = "all rows for the linear kernel, on these features",
      .then = "coordinate descent, from zero",
      .applies = features_apply,
@@ -271,8 +276,8 @@ static const struct policy_row rows[] = {
      .applies = descent_applies,
      .run = run_descent},
     {.algorithm = ALGORITHM_NEWTON,
-     .when = "linear: --solver newton; or auto with at most 2,048 weights, whose square is at most "
-             "60 times the rows",
+     .when = "linear: --solver newton; or auto with at most 2,048 weights, for sums of absolute "
+             "margins of each class, if twice its work is below that of ADMM",
      .limit = "none: until the smoothing stalls",
      .then = "auto: the interior-point method",
      .applies = newton_applies,
@@ -297,7 +302,8 @@ static const struct policy_row rows[] = {
      .then = "the algorithm that started it",
      .applies = active_set_applies},
     {.algorithm = ALGORITHM_INTERIOR_POINT,
-     .when = "at most 2,048 weights, or rows times classes; kernels: positive semidefinite, one "
+     .when = "weights as of Newton's method, kernels rows times classes, at most 2,048; kernels: "
+             "positive semidefinite, one "
              "process; the features are rows of a factor of the kernel matrix",
      .limit = "none: until a step fails",
      .then = "the best iterate, with its stop reason",
