@@ -30,8 +30,9 @@ enum {
  * primal - dual, and the last step was not shortened to less than SHORT_STEP: the multipliers of a
  * point far from the minimum undo those before. 10,000 x 100 x 100, C = 1, tau = 1: without the
  * second condition, mu and the multipliers oscillated for 70 of 176 steps; with it there are
- * 48. */
-static const double GRADIENT_FACTOR = 2, SHORT_STEP = 0.4;
+ * 48. Where rounding shortens steps, it is at the minimum if the gradient is below
+ * MINIMUM_FACTOR. */
+static const double GRADIENT_FACTOR = 2, SHORT_STEP = 0.4, MINIMUM_FACTOR = 1e-6;
 
 /* Factor of mu after a fast outer iteration (after a medium one: its root); rho is divided by it.
  * After a longer one mu rises if T = 0, at most to the first. 50,000 of 10 x 10, C = 1: 61 Newton
@@ -430,9 +431,10 @@ static void next_outer_iteration(struct smm_newton *newton, uint64_t outer, int 
 static int begin_outer_iteration(struct smm_newton *newton, uint64_t *outer, int steps, bool moved,
                                  bool *begun, struct error *err) {
     double gap = newton->fit->primal - newton->fit->dual;
+    bool is_minimum = newton->half_squared_gradient <= MINIMUM_FACTOR * gap;
     *begun = true;
-    if (newton->half_squared_gradient <= GRADIENT_FACTOR * gap &&
-        (newton->length >= SHORT_STEP || !moved)) {
+    if (is_minimum || (newton->half_squared_gradient <= GRADIENT_FACTOR * gap &&
+                       (newton->length >= SHORT_STEP || !moved))) {
         next_outer_iteration(newton, (*outer)++, steps);
     } else if (steps >= SLOW_STEPS && newton->mu * RESTART_INCREASE <= newton->first_mu) {
         newton->mu *= RESTART_INCREASE;
