@@ -179,22 +179,23 @@ static double longest_step(const struct interior *in, double target, double frac
 }
 
 /* After a predictor step (target 0): the mean product at `length` of it. Stores the second-order
- * terms. */
+ * terms, if damped those at `length`. */
 static double predict(struct interior *in, double length) {
     bool squared = in->problem.squared;
     const struct interior_term *term = in->problem.term;
     double predicted = term ? term->predict(term->context, length) : 0, sum = 0;
+    double factor = in->problem.damped ? length * length : 1;
     sum += cluster_is_root(in->problem.cluster) ? predicted
                                                 : 0; /* once, since all processes have it */
     for (size_t j = 0; j < in->problem.n; j++) {
         double a = in->a_step[j], s = s_step(in, j, 0);
         sum += (in->a[j] + length * a) * (in->s[j] + length * s);
-        in->a_second[j] = a * s;
+        in->a_second[j] = factor * a * s;
     }
     for (size_t g = 0; !squared && g < in->n_groups; g++) {
         double t = in->t_step[g], xi = xi_step(in, g, 0);
         sum += (in->t[g] + length * t) * (in->xi[g] + length * xi);
-        in->t_second[g] = t * xi;
+        in->t_second[g] = factor * t * xi;
     }
     return cluster_total(in->problem.cluster, sum) / in->n_products;
 }

@@ -88,6 +88,14 @@ END
     svm-ml-train --strict -q -t tanimoto -c 1e6 -e 1e-6 --solver bcd set model
 }
 
+# Full second-order terms made the steps of the interior-point method alternate.
+@test "ml: a run of the interior-point method that goes in circles is followed by one that does not" {
+    printf '%s\n' 'a' 'b,c 1:200 3:200 4:400' 'a,c' 'c 2:400' 'b 2:40 3:400 4:4' 'a,c 2:40' \
+        'a,b 2:200 3:140' >circle.svm
+    train --strict -c 100000 -t laplacian -g 1.4e-5 circle.svm model
+    [[ $(header solver model) == *interior-point* ]]
+}
+
 # bats test_tags=long
 @test "ml: ADMM is the fallback where the interior-point method would have too many unknowns" {
     generate ml --rows 450 --features 40 --labels 12 --values 15 --noise .5 --output set

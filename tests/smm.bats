@@ -216,6 +216,14 @@ project() {
     done
 }
 
+# At a minimum, rounding shortens steps to nothing: the multipliers must change none the less.
+@test "smm: equal rows of both classes reach their gap at a large cost" {
+    printf '%s\n' '1 1:-2' '2 1:2' '1 1:2' '1 1:2' >equal.svm
+    train --strict -s svm -l squared-hinge -c 13195.491640610848 --shape 1x1 equal.svm model
+    # f(2) = 1/3, f(-2) near 1: 2 (2/3)^2 + (4/3)^2 = 8/3
+    within "$(header primal model)" 35187.9 35188.1
+}
+
 @test "smm: more than two labels are fitted one against the rest" {
     generate smm --rows 240 --height 4 --width 4 --rank 2 | awk '/^#/ { print; next }
         { $1 = $2 ~ /:-/ ? "red" : $1 == "+1" ? "green" : "blue"; print }' >data.svm

@@ -56,6 +56,7 @@ struct ml_interior {
     const double *theta;      /* of the present system */
     const double *w;          /* of the present scores */
     struct interior *interior;
+    bool damped; /* steps, as a run at this cost has stalled: the next one would do the same */
     struct interior_fit fit;
 };
 
@@ -405,6 +406,8 @@ void ml_interior_free(struct ml_interior *ml) {
 /* ---- solving ---- */
 
 int ml_interior_start(struct ml_interior *ml, enum ml_loss loss, double cost, struct error *err) {
+    bool again = ml->interior && ml->loss == loss && ml->cost == cost;
+    ml->damped = again && (ml->damped || ml->fit.stop == STOP_ROUNDING);
     ml->loss = loss;
     ml->cost = cost;
     for (size_t i = 0; i < ml->n; i++) {
@@ -419,6 +422,7 @@ int ml_interior_start(struct ml_interior *ml, enum ml_loss loss, double cost, st
                                              .cost = ml->lambda,
                                              .n_free = ml->free_bias ? ml->q : 0,
                                              .squared = loss == ML_SQUARED_HINGE,
+                                             .damped = ml->damped,
                                              .context = ml,
                                              .scores = scores,
                                              .adjoint = adjoint,
