@@ -1,5 +1,5 @@
-/* Solutions x of H x = g: v'Hx, summed over the rows from slacks along v and x, must be v'g. Of rows
- * with so many classes that a block ends early, too. */
+/* Solutions x of H x = g: v'Hx, summed over the rows from slacks along v and x, must be v'g. Rows
+ * with so many classes that a block ends early are among them. */
 #include "families/mc/solver/hessian.h"
 
 #include "tests/unit/compute.h"
