@@ -96,6 +96,18 @@ END
     [[ $(header solver model) == *interior-point* ]]
 }
 
+@test "ml: polynomial kernels of few features have few unknowns, however many rows" {
+    generate ml --rows 1100 --features 3 --labels 6 --values 3 --noise .3 --output set
+    for options in '-d 2 -r 1' '-d 3 -g .5' '-d 2 -r 1 -l 1 --free-bias'; do
+        # shellcheck disable=SC2086 # options
+        train --strict -t polynomial -c 100 --solver interior $options set model
+        assert_equal "$(header solver model)" interior-point
+        # shellcheck disable=SC2086
+        train -t polynomial -c 100 -e .05 --solver bcd $options set descent
+        overlap model descent
+    done
+}
+
 # bats test_tags=long
 @test "ml: ADMM is the fallback where the interior-point method would have too many unknowns" {
     generate ml --rows 450 --features 40 --labels 12 --values 15 --noise .5 --output set

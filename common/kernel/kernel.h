@@ -52,6 +52,10 @@ bool kernel_in_libsvm(enum kernel_type type);
  * false if that is not known and must be tested on the matrix (doc/mathematics.md, "Kernels"). */
 bool kernel_definite(const struct kernel *kernel);
 
+/* The largest rank of the kernel matrix of rows with n_features features: the number of monomials of
+ * a polynomial; INFINITY for kernels of other functions. */
+double kernel_max_rank(const struct kernel *kernel, double n_features);
+
 /* One side of a kernel evaluation: rows, with the norms that the kernel needs. Borrows data. */
 struct kernel_rows {
     const struct kernel *kernel;

@@ -126,3 +126,17 @@ bool kernel_definite(const struct kernel *kernel) {
     }
     return false;
 }
+
+double kernel_max_rank(const struct kernel *kernel, double n_features) {
+    if (kernel->type != KERNEL_POLYNOMIAL && kernel->type != KERNEL_LINEAR) {
+        return INFINITY;
+    }
+    /* monomials of d variables and, with coef0, a constant one, of this degree */
+    bool constant = kernel->type == KERNEL_POLYNOMIAL && kernel->coef0 != 0;
+    int degree = kernel->type == KERNEL_POLYNOMIAL ? kernel->degree : 1;
+    double variables = n_features + (constant ? 1 : 0), count = 1;
+    for (int k = 1; k <= degree && count < 1e15; k++) {
+        count *= (variables + k - 1) / k;
+    }
+    return count;
+}

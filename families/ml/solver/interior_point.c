@@ -5,6 +5,7 @@
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
+#include "common/kernel/gram.h"
 #include "common/linear_algebra/cholesky.h"
 #include "fit/work.h"
 #include "methods/interior_point.h"
@@ -15,7 +16,6 @@
 #include <string.h>
 
 enum {
-    MAX_UNKNOWNS = 4096, /* the system then has 134 MB */
     MAX_ROWS = 4096,     /* of a factored kernel matrix */
     MAX_PAIRS = 1 << 21, /* a dozen numbers each: 200 MB */
     MAX_VALUES = 1 << 25,
@@ -79,10 +79,11 @@ static bool has_own_features(const struct problem *problem, const struct ml_rows
 
 double ml_interior_work(const struct problem *problem, const struct ml_rows *rows) {
     bool factored = !has_own_features(problem, rows);
-    double n = (double)rows->n_everywhere, q = (double)rows->q;
-    double m = (factored ? n : (double)problem->data->n_features) + 1, unknowns = m * (q - 1);
+    double n = (double)rows->n_everywhere, q = (double)rows->q, d = problem->data->n_features;
+    double rank = problem->gram ? kernel_max_rank(gram_rows(problem->gram)->kernel, d) : n;
+    double m = 1 + (factored ? fmin(rank, n) : d), unknowns = m * (q - 1);
     double pairs = cluster_total(rows->cluster, (double)count_pairs(rows));
-    if (unknowns > MAX_UNKNOWNS || (factored && n > MAX_ROWS) || pairs > MAX_PAIRS ||
+    if (unknowns > ML_INTERIOR_MAX_UNKNOWNS || (factored && n > MAX_ROWS) || pairs > MAX_PAIRS ||
         n * m > MAX_VALUES) {
         return INFINITY;
     }
@@ -125,9 +126,10 @@ static int factor_products(struct ml_interior *ml, bool *possible, struct error 
         memcpy(L, K, n * n * sizeof *L);
         status = cholesky_pivoted(L, n, 0, &rank, pivot, err);
         ml->m = rank + (ml->bias > 0);
-        *possible = ml->m > 0;
-        ml->F = status == 0 ? memory_zeros(n, ml->m * sizeof(double), "features", err) : NULL;
-        status = ml->F ? status : -1;
+        *possible = ml->m > 0 && ml->m * (ml->q - 1) <= ML_INTERIOR_MAX_UNKNOWNS;
+        ml->F = status == 0 && *possible ? memory_zeros(n, ml->m * sizeof(double), "features", err)
+                                         : NULL;
+        status = ml->F || !*possible ? status : -1;
         for (size_t i = 0; ml->F && i < n; i++) {
             memcpy(ml->F + pivot[i] * ml->m, L + i * n, smaller(i + 1, rank) * sizeof *L);
         }

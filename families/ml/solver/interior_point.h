@@ -20,14 +20,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Limit of the unknowns: the system then has 134 MB. */
+enum { ML_INTERIOR_MAX_UNKNOWNS = 4096 };
+
 /* Estimated operations of a fit (fit/work.h). INFINITY if it does not apply: too many unknowns or
  * pairs. */
 double ml_interior_work(const struct problem *problem, const struct ml_rows *rows);
 
 /* Builds the features of the rows with a loss, once for all costs and losses. bias: value of a
  * constant feature, 0: none; free_bias: one that the norm does not include. *interior is NULL if
- * there are no features, or the kernel proves not to be positive semidefinite. Borrows problem and
- * rows. */
+ * there are no features, or too many, or the kernel proves not to be positive semidefinite. Borrows
+ * problem and rows. */
 struct ml_interior;
 int ml_interior_create(struct ml_interior **interior, const struct problem *problem,
                        const struct ml_rows *rows, double bias, bool free_bias, struct error *err);

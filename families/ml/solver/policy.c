@@ -51,8 +51,10 @@ static const struct policy_row rows[] = {
      .applies = coordinate_descent_applies,
      .run = run_coordinate_descent},
     {.algorithm = ALGORITHM_INTERIOR_POINT,
-     .when = "up to 4096 unknowns (features or rows, times labels) and 2 million pairs of labels, "
-             "and a kernel matrix that is positive semidefinite; not with --solver bcd",
+     .when = "up to 4096 unknowns (features, rows, or the monomials of a polynomial kernel, times "
+             "labels) and 2 million pairs of labels, and a kernel matrix that is positive "
+             "semidefinite; with more rows times labels than that, if its work is below that of "
+             "ADMM; not with --solver bcd",
      .limit = "6 outer iterations",
      .then = "the fit ends",
      .applies = interior_point_applies,
