@@ -62,9 +62,9 @@ struct interior_problem {
     const double *margin; /* (n) m_j; NULL: all 1 */
     size_t n_free;        /* the last weights, for which J is 0; 1 for the others */
     bool squared;
-    /* Second-order terms are those at the length of the predictor step, squared, which is at most 1
-     * (Colombo and Gondzio, "Further development of multiple centrality correctors for interior
-     * point methods", 2008). In full they can make steps alternate for ever. Not with a term. */
+    /* Second-order terms are multiplied by the square of the predictor step's length (Colombo and
+     * Gondzio, "Further development of multiple centrality correctors for interior point
+     * methods", 2008). In full they can make steps alternate for ever. Not with a term. */
     bool damped;
     /* Groups of hinges of which the largest counts, c_g max(0, max_j m_j - (A w)_j): sum a_j <=
      * c_g. */

@@ -910,11 +910,15 @@ decades() {
     run svm-mc-train -q --force -s ww --solver newton wide.svm m
     assert_failure 2
     assert_output --partial 'at most 169 features if ww has 12 classes'
+    rows 24 12 1182 3 >wider.svm
+    run svm-mc-train -q --force -s ova --solver newton wider.svm m
+    assert_failure 2
+    assert_output --partial 'at most 1181 features if ova has 12 classes'
 }
 
-# The method on explicit features: 66 of 26 classes.
+# The method on explicit features: 66 of 36 classes.
 @test "mc: kernels of small rank with more weights than one matrix takes, a matrix for each class" {
-    rows 1100 26 10 5 >many.svm
+    rows 1152 36 10 5 >many.svm
     for s in ova llw; do
         train --strict -s $s -c 100 -t polynomial -d 2 -g .1 -r 1 many.svm features
         [[ $(header solver features) == *explicit-features*newton* ]]

@@ -52,7 +52,7 @@ bool kernel_in_libsvm(enum kernel_type type);
  * false if that is not known and must be tested on the matrix (doc/mathematics.md, "Kernels"). */
 bool kernel_definite(const struct kernel *kernel);
 
-/* The largest rank of the kernel matrix of rows with n_features features: the number of monomials of
+/* The largest rank of a kernel matrix of rows with n_features features: the number of monomials of
  * a polynomial; INFINITY for kernels of other functions. */
 double kernel_max_rank(const struct kernel *kernel, double n_features);
 

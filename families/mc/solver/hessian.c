@@ -1,5 +1,5 @@
-/* The sums of the Hessian, a block of rows at a time, its projection, and curvature for its null
- * space. */
+/* The sums of the Hessian, a batch of rows at a time, its projection, curvature for its null space,
+ * and its factorisation. */
 #include "families/mc/solver/hessian.h"
 
 #include "common/base/array.h"
@@ -17,32 +17,35 @@
 
 enum {
     CHUNK = 256,           /* terms of a product */
-    MAX_ROWS = 4096,       /* of a block, */
+    MAX_ROWS = 4096,       /* of a batch, */
     MAX_VALUES = 1 << 21,  /* and their values */
-    BLOCK_TERMS = 1 << 16, /* of a block, and PAIR_TERMS more for each pair of classes */
+    BATCH_TERMS = 1 << 16, /* of a batch, and PAIR_TERMS more for each pair of classes */
     PAIR_TERMS = 4,
     MAX_TASKS = 256,
-    MAX_ORDER = 2048 /* of a block of H */
+    MAX_ORDER = 2048, /* of a diagonal block of H */
+    /* With so few weights one matrix of centred scores is cheap. It is also more accurate: where
+     * curvatures of classes differ by 1e12, multipliers lose four digits of the step. */
+    FEW_CENTRED = 128
 };
 
-/* Limit of the numbers of all blocks. */
+/* Limit of the numbers of all diagonal blocks. */
 static const double MAX_NUMBERS = 1 << 24;
 
 /* ---- sizes ---- */
 
 /* The number of diagonal blocks of H. */
-static size_t count_blocks(const struct mc_shape *shape) {
-    return mc_is_separable(shape) ? shape->k : 1;
+static size_t count_blocks(const struct mc_shape *shape, double d) {
+    bool one = shape->form->centred && (double)shape->k * d <= FEW_CENTRED;
+    return mc_is_separable(shape) && !one ? shape->k : 1;
 }
 
 size_t mc_hessian_max_features(const struct mc_shape *shape) {
-    size_t n_blocks = count_blocks(shape);
-    return n_blocks == 1 ? MAX_ORDER / shape->k
-                         : smaller(MAX_ORDER, (size_t)sqrt(MAX_NUMBERS / (double)n_blocks));
+    return mc_is_separable(shape) ? smaller(MAX_ORDER, (size_t)sqrt(MAX_NUMBERS / (double)shape->k))
+                                  : MAX_ORDER / shape->k;
 }
 
 double mc_hessian_factor_work(const struct mc_shape *shape, double d) {
-    double k = (double)shape->k, n_blocks = (double)count_blocks(shape);
+    double k = (double)shape->k, n_blocks = (double)count_blocks(shape, d);
     double inversions =
         n_blocks > 1 && shape->form->centred ? work_blas3(2 * k * d * d * d / 3) : 0;
     return n_blocks * work_cholesky(d * k / n_blocks) + inversions;
@@ -52,13 +55,18 @@ double mc_hessian_factor_work(const struct mc_shape *shape, double d) {
 
 int mc_hessian_create(struct mc_hessian *hessian, const struct mc_task *task, size_t d,
                       struct error *err) {
-    size_t k = task->shape.k, pairs = k * (k + 1) / 2, n_blocks = count_blocks(&task->shape);
+    size_t k = task->shape.k, n_blocks = count_blocks(&task->shape, (double)d);
+    size_t pairs = n_blocks > 1 ? k : k * (k + 1) / 2;
     size_t order = k * d / n_blocks, sums = n_blocks > 1 && task->shape.form->centred ? d * d : 0;
     size_t workers = threads_count(task->problem->threads),
-           max_terms = PAIR_TERMS * pairs + BLOCK_TERMS;
+           max_terms = PAIR_TERMS * pairs + BATCH_TERMS;
     size_t max_rows = larger(CHUNK, smaller(MAX_ROWS, MAX_VALUES / larger(d, 1)));
-    *hessian = (struct mc_hessian){
-        .task = task, .k = k, .n_blocks = n_blocks, .max_rows = max_rows, .max_terms = max_terms};
+    *hessian = (struct mc_hessian){.task = task,
+                                   .k = k,
+                                   .n_pairs = pairs,
+                                   .n_blocks = n_blocks,
+                                   .max_rows = max_rows,
+                                   .max_terms = max_terms};
     hessian->block =
         ARRAYS_CREATE("a system", err, ARRAYS(max_rows * d, double, &hessian->rows),
                       ARRAYS(max_terms, struct mc_hessian_term, &hessian->term, &hessian->by_pair),
@@ -108,7 +116,7 @@ static void add_chunk(const struct mc_hessian *hessian, const struct mc_hessian_
 static void pairs_task(void *argument, size_t task, size_t worker) {
     const struct mc_hessian *hessian = argument;
     const size_t *start = hessian->start;
-    size_t pairs = hessian->k * (hessian->k + 1) / 2, part = pairs / MAX_TASKS + 1;
+    size_t pairs = hessian->n_pairs, part = pairs / MAX_TASKS + 1;
     double *work = hessian->work + worker * (2 * CHUNK * hessian->d);
     for (size_t pair = task * part; pair < smaller((task + 1) * part, pairs); pair++) {
         for (size_t t = start[pair]; t < start[pair + 1]; t += CHUNK) {
@@ -117,23 +125,24 @@ static void pairs_task(void *argument, size_t task, size_t worker) {
     }
 }
 
-static size_t pair_of(const struct mc_hessian_term *term) {
-    return (size_t)term->high * (term->high + (size_t)1) / 2 + term->low;
+static size_t pair_of(const struct mc_hessian *hessian, const struct mc_hessian_term *term) {
+    return hessian->n_blocks > 1 ? term->high
+                                 : (size_t)term->high * (term->high + (size_t)1) / 2 + term->low;
 }
 
-/* Adds the block of rows. */
-static void add_block(struct mc_hessian *hessian) {
-    size_t pairs = hessian->k * (hessian->k + 1) / 2, *start = hessian->start, total = 0;
+/* Adds the batch of rows. */
+static void add_batch(struct mc_hessian *hessian) {
+    size_t pairs = hessian->n_pairs, *start = hessian->start, total = 0;
     memset(start, 0, (pairs + 1) * sizeof *start);
     for (size_t t = 0; t < hessian->n_terms; t++) {
-        start[pair_of(&hessian->term[t])]++;
+        start[pair_of(hessian, &hessian->term[t])]++;
     }
     for (size_t p = 0; p <= pairs; p++) {
         total += start[p];
         start[p] = total; /* the end, from which the terms are filled in */
     }
     for (size_t t = hessian->n_terms; t-- > 0;) {
-        hessian->by_pair[--start[pair_of(&hessian->term[t])]] = hessian->term[t];
+        hessian->by_pair[--start[pair_of(hessian, &hessian->term[t])]] = hessian->term[t];
     }
     threads_run(hessian->task->problem->threads, smaller(pairs, MAX_TASKS), pairs_task, hessian);
     hessian->n_rows = hessian->n_terms = 0;
@@ -146,16 +155,10 @@ static void add_term(struct mc_hessian *hessian, size_t a, size_t b, double weig
     }
 }
 
-/* The numbers of H. */
-static size_t count_numbers(const struct mc_hessian *hessian) {
-    return hessian->n_blocks * hessian->order * hessian->order;
-}
-
 void mc_hessian_begin(struct mc_hessian *hessian, size_t d) {
     hessian->d = d;
     hessian->order = hessian->k * d / hessian->n_blocks;
-    /* both halves, which cluster_sum reads */
-    memset(hessian->H, 0, count_numbers(hessian) * sizeof *hessian->H);
+    memset(hessian->H, 0, hessian->n_blocks * hessian->order * hessian->order * sizeof *hessian->H);
     hessian->n_rows = hessian->n_terms = 0;
 }
 
@@ -166,7 +169,7 @@ void mc_hessian_add(struct mc_hessian *hessian, const double *x, size_t y, const
     size_t before = hessian->n_terms, most = joint ? n * (n + 1) / 2 + n + 1 : 2 * n + 1;
     double square = shape->margin * shape->margin, sum = rest, own = 0;
     if (hessian->n_rows == hessian->max_rows || hessian->max_terms - before < most) {
-        add_block(hessian);
+        add_batch(hessian);
         before = 0;
     }
     for (size_t p = 0; p < n; p++) {
@@ -251,8 +254,10 @@ static void add_mean(size_t k, size_t d, double *H) {
 void mc_hessian_end(struct mc_hessian *hessian) {
     const struct mc_shape *shape = &hessian->task->shape;
     size_t order = hessian->order;
-    add_block(hessian);
-    cluster_sum(hessian->task->problem->cluster, hessian->H, count_numbers(hessian));
+    add_batch(hessian);
+    for (size_t c = 0; c < hessian->n_blocks; c++) {
+        cluster_sum_lower(hessian->task->problem->cluster, hessian->H + c * order * order, order);
+    }
     if (hessian->n_blocks == 1 && shape->form->centred) {
         centre(hessian->k, hessian->d, hessian->H);
     }
@@ -266,12 +271,19 @@ void mc_hessian_end(struct mc_hessian *hessian) {
 
 /* ---- the linear system ---- */
 
+/* The argument of factor_task. */
+struct factors {
+    const struct mc_hessian *hessian;
+    bool ridge;
+};
+
 /* Task: factors a block. Blocks that cannot be factored begin with 0. */
 static void factor_task(void *argument, size_t task, size_t worker) {
-    const struct mc_hessian *hessian = argument;
+    const struct factors *factors = argument;
+    const struct mc_hessian *hessian = factors->hessian;
     size_t order = hessian->order;
     double *A = hessian->H + task * order * order;
-    int status = hessian->ridge ? cholesky_regularised(A, order, hessian->vector + worker * order)
+    int status = factors->ridge ? cholesky_regularised(A, order, hessian->vector + worker * order)
                                 : cholesky_factor(A, order);
     A[0] = status < 0 ? 0 : A[0];
 }
@@ -293,8 +305,8 @@ int mc_hessian_factor(struct mc_hessian *hessian, bool ridge) {
     if (order == 0) {
         return 0; /* rows without features */
     }
-    hessian->ridge = ridge;
-    threads_run(hessian->task->problem->threads, hessian->n_blocks, factor_task, hessian);
+    struct factors factors = {hessian, ridge};
+    threads_run(hessian->task->problem->threads, hessian->n_blocks, factor_task, &factors);
     memset(hessian->sum, 0, (centred ? d * d : 0) * sizeof *hessian->sum);
     for (size_t c = 0; c < hessian->n_blocks; c++) {
         const double *L = hessian->H + c * order * order;
@@ -320,14 +332,16 @@ void mc_hessian_solve(struct mc_hessian *hessian, double *x) {
     if (hessian->n_blocks == 1 || !hessian->task->shape.form->centred) {
         return;
     }
-    memset(v, 0, d * sizeof *v);
-    for (size_t c = 0; c < hessian->k; c++) {
-        array_add(v, 1, x + c * d, d);
-    }
-    cholesky_solve(hessian->sum, d, v);
-    for (size_t c = 0; c < hessian->k; c++) {
-        memcpy(hessian->inverse, v, d * sizeof *v);
-        cholesky_solve(hessian->H + c * d * d, d, hessian->inverse);
-        array_add(x + c * d, -1, hessian->inverse, d);
+    for (int round = 0; round < 2; round++) { /* the second one corrects rounding */
+        memset(v, 0, d * sizeof *v);
+        for (size_t c = 0; c < hessian->k; c++) {
+            array_add(v, 1, x + c * d, d);
+        }
+        cholesky_solve(hessian->sum, d, v);
+        for (size_t c = 0; c < hessian->k; c++) {
+            memcpy(hessian->inverse, v, d * sizeof *v);
+            cholesky_solve(hessian->H + c * d * d, d, hessian->inverse);
+            array_add(x + c * d, -1, hessian->inverse, d);
+        }
     }
 }

@@ -3,8 +3,9 @@
  * curvature by its scores.
  *
  * For sums of absolute margins S is diagonal before centring, and H block diagonal: a matrix A_c
- * (d, d) for each class. If scores are centred, the weights of all classes sum to 0, with
- * multipliers v (d): w_c = A_c^-1 (g_c - v), where (sum A_c^-1) v = sum A_c^-1 g_c. */
+ * (d, d) for each class, but for centred scores of few weights. If scores are centred, the weights
+ * of all classes sum to 0, with multipliers v (d): w_c = A_c^-1 (g_c - v), where
+ * (sum A_c^-1) v = sum A_c^-1 g_c. */
 #ifndef FAMILIES_MC_SOLVER_HESSIAN_H
 #define FAMILIES_MC_SOLVER_HESSIAN_H
 
@@ -17,28 +18,28 @@
 /* A product weight x x' of a pair of classes. */
 struct mc_hessian_term {
     uint32_t high, low; /* classes, high >= low */
-    uint32_t row;       /* of x in the block */
+    uint32_t row;       /* of x in the batch */
     double weight;
 };
 
 struct mc_hessian {
     const struct mc_task *task;
-    size_t k, d;
+    size_t k, d, n_pairs;   /* pairs of classes that have terms */
     size_t n_blocks, order; /* of the diagonal: k of order d, or one of order k d */
     double *H;              /* (n_blocks, order, order); the lower halves */
-    double *sum, *inverse;  /* (d, d) sum of A_c^-1, factored, and work; NULL: H is one block, or
+    double *sum, *inverse;  /* (d, d) sum of A_c^-1, factored, and work; empty if H is one block, or
                                scores are not centred */
     double *vector;         /* (workers, order) work */
-    double *rows;           /* (max_rows, d) rows of the block */
+    double *rows;           /* (max_rows, d) rows of the batch */
     struct mc_hessian_term *term, *by_pair; /* (max_terms) as they came; sorted */
-    size_t *start; /* (pairs + 1) terms of each pair of classes in by_pair */
+    size_t *start; /* (n_pairs + 1) terms of each pair of classes in by_pair */
     double *work;  /* (workers, 2 CHUNK d) */
     size_t n_rows, n_terms, max_rows, max_terms;
-    bool ridge;  /* of the factorisation */
     void *block; /* all arrays except H */
 };
 
-/* The largest d for which the matrix has a reasonable size: 2,048 weights in a block, 134 MB. */
+/* The largest d for which the matrix has a reasonable size: 2,048 weights in a block, 2^24 numbers
+ * (134 MB) in all. */
 size_t mc_hessian_max_features(const struct mc_shape *shape);
 
 /* The work of its factorisation (fit/work.h). */
@@ -67,8 +68,9 @@ void mc_hessian_add(struct mc_hessian *hessian, const double *x, size_t y, const
  * diagonal as curvature, which does not change the solution. The upper halves of H are work. */
 void mc_hessian_end(struct mc_hessian *hessian);
 
-/* Factors H, with a ridge if that is allowed and rounding requires one (cholesky_regularised).
- * Returns -1 if H is not numerically positive definite. */
+/* Factors H, with a ridge if that is allowed and rounding requires one (cholesky_regularised); the
+ * sum of inverses, which is rounded more, always may have one. Returns -1 if H is not numerically
+ * positive definite. */
 int mc_hessian_factor(struct mc_hessian *hessian, bool ridge);
 
 /* x (k, d) = H^-1 x, in the space of centred weights if scores are centred. */

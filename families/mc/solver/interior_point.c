@@ -122,7 +122,7 @@ double mc_interior_work(const struct mc_task *task) {
         n * k > (problem->gram ? MAX_KERNEL_HINGES : MAX_HINGES)) {
         return INFINITY;
     }
-    double blocks = task->shape.form->simplex ? pairs : task->shape.form->relative ? 3 * k : k;
+    double blocks = task->shape.form->simplex ? pairs : task->shape.form->relative ? 3 * k : k / 2;
     return TYPICAL_STEPS *
            (work_blas3(n * d * d * blocks) + mc_hessian_factor_work(&task->shape, d) +
             work_scalar(20 * n * d * k + 5 * n * pairs + 2 * n * d * blocks));

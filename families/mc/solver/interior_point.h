@@ -4,7 +4,7 @@
  * the features are the rows of a factor of the kernel matrix (methods/row_features_dd.h).
  *
  * Each term of a row is a hinge with v = m_c; if the loss is a maximum, the hinges of a row form a
- * group. An iteration forms and factors the matrix of the weights, (k d, k d). */
+ * group. An iteration forms and factors the matrix of the weights (hessian.h). */
 #ifndef FAMILIES_MC_SOLVER_INTERIOR_POINT_H
 #define FAMILIES_MC_SOLVER_INTERIOR_POINT_H
 

@@ -4,6 +4,7 @@
 #include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "common/kernel/linear.h"
 #include "families/mc/solver/certify.h"
 #include "families/mc/solver/hessian.h"
@@ -21,16 +22,25 @@ static const double MIN_MU = 1e-9; /* where rounding of margins / mu ends the pa
  * primal - dual: a small gain of the primal can be a large one of the dual. */
 static const double LINE_ACCURACY = 1e-3, LINE_TARGET = 1e-6;
 
+static const double MAX_SCORES = 1 << 26; /* of which there are four arrays: 2 GB */
+
 /* Newton steps of a typical solve, and the fraction of the rows with curvature. */
 static const double TYPICAL_STEPS = 10, CURVED_PART = 0.3;
 
+size_t mc_newton_cheap_features(const struct mc_task *task) {
+    const double squared_weights_per_row = 60;
+    double k = mc_is_separable(&task->shape) ? 1 : (double)task->shape.k;
+    double max = sqrt(squared_weights_per_row * (double)task->n_all) / k;
+    return smaller(mc_hessian_max_features(&task->shape), (size_t)max);
+}
+
 double mc_newton_work(const struct mc_task *task) {
     const struct data *data = task->problem->data;
-    if (data->n_features >= mc_hessian_max_features(&task->shape)) {
-        return INFINITY;
-    }
     double values = cluster_total(task->problem->cluster, (double)data_values(data));
     double n = (double)task->n_all, k = (double)task->shape.k;
+    if (data->n_features >= mc_hessian_max_features(&task->shape) || n * k > MAX_SCORES) {
+        return INFINITY;
+    }
     double d = (double)data->n_features + 1, pairs = mc_is_separable(&task->shape) ? k : k * k;
     return TYPICAL_STEPS *
            (work_blas3(CURVED_PART * n * d * d * pairs / 2) +

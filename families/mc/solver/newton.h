@@ -13,8 +13,13 @@
 #include "families/mc/solver/task.h"
 #include "fit/monitor.h"
 
+/* The number of features, with the constant one, up to which the square of the number of weights
+ * that one matrix couples is at most 60 times the rows: a step is then cheap compared to sweeps of
+ * coordinate descent. */
+size_t mc_newton_cheap_features(const struct mc_task *task);
+
 /* The estimated work of a solve (fit/work.h); INFINITY if there are too many features
- * (mc_hessian_max_features). */
+ * (mc_hessian_max_features) or scores. */
 double mc_newton_work(const struct mc_task *task);
 
 /* Solves from the weights start (n_features + 1, k; NULL: 0). The caller calls mc_fit_free. */

@@ -122,12 +122,20 @@ static int run_descent(void *context, const struct monitor *monitor, struct erro
 
 /* ---- Newton's method ---- */
 
+/* Whether there is an algorithm for what Newton's method may leave, or, as with few weights, it
+ * leaves little. Coordinate descent, which hands over to it, has no second turn. */
+static bool newton_may_stall(const struct mc_task *task) {
+    return task->reformulated || isfinite(mc_interior_work(task)) ||
+           task->problem->data->n_features < mc_newton_cheap_features(task);
+}
+
 static bool newton_applies(const void *context) {
     const struct mc_state *state = context;
     const struct mc_task *task = state->solvers->task;
+    double dual_work = enabled_work(ALGORITHM_ADMM, mc_reformulation_work(task));
     return state->method == MC_NEWTON ||
-           (state->method == MC_AUTO && is_linear(state) && isfinite(mc_newton_work(task)) &&
-            NEWTON_RATIO * mc_newton_work(task) < mc_reformulation_work(task));
+           (state->method == MC_AUTO && is_linear(state) && newton_may_stall(task) &&
+            NEWTON_RATIO * mc_newton_work(task) < dual_work);
 }
 
 static int newton(struct mc_state *state, struct mc_goal goal, const struct monitor *monitor,
@@ -254,8 +262,8 @@ static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_EXPLICIT_FEATURES,
      .when = "auto, positive semidefinite kernels, one process: from 1,024 rows on, if at most 512 "
              "landmarks, an eighth of the rows, leave at most a millionth of the trace, 256 of "
-             "them at most .02 of it, and they have at most 2,048 weights, as of Newton's method, "
-             "whose square is at most 60 times the rows",
+             "them at most .02 of it, and the square of the number of weights that Newton's method "
+             "couples is at most 60 times the rows",
      .limit = "all rows for the linear kernel, on these features",
      .then = "coordinate descent, from zero",
      .applies = features_apply,
@@ -277,7 +285,9 @@ static const struct policy_row rows[] = {
      .run = run_descent},
     {.algorithm = ALGORITHM_NEWTON,
      .when = "linear: --solver newton; or auto with at most 2,048 weights, for sums of absolute "
-             "margins of each class, if twice its work is below that of ADMM",
+             "margins of each class and 2^24 numbers of all matrices; up to 4,096 rows in this "
+             "process only if twice its work is below that of ADMM; where the interior-point "
+             "method does not apply only if the square of the weights is at most 60 times the rows",
      .limit = "none: until the smoothing stalls",
      .then = "auto: the interior-point method",
      .applies = newton_applies,

@@ -4,12 +4,11 @@
 
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
-#include "common/base/sizes.h"
 #include "common/kernel/explicit_features.h"
 #include "common/kernel/gram.h"
 #include "common/kernel/linear.h"
 #include "families/mc/solver/certify.h"
-#include "families/mc/solver/hessian.h"
+#include "families/mc/solver/newton.h"
 #include "families/mc/solver/policy.h"
 #include "fit/score_map.h"
 
@@ -43,12 +42,11 @@ double mc_reformulation_work(const struct mc_task *task) {
 }
 
 int mc_reformulation_size(const struct mc_task *task, size_t *size, struct error *err) {
-    /* that one matrix couples: above this kernel algorithms are as fast */
-    const double squared_weights_per_row = 60;
-    double k = mc_is_separable(&task->shape) ? 1 : (double)task->shape.k;
-    size_t max = (size_t)(sqrt(squared_weights_per_row * (double)task->n_all) / k);
-    size_t d = smaller(mc_hessian_max_features(&task->shape), max); /* with the constant one */
-    d = task->reformulated ? 0 : d;
+    *size = 0;
+    if (task->reformulated) { /* from features, which the policy of the linear form has left */
+        return 0;
+    }
+    size_t d = mc_newton_cheap_features(task); /* above this kernel algorithms are as fast */
     return explicit_features_size(task->problem, d > 0 ? d - 1 : 0, task->seed, size, err);
 }
 

@@ -19,8 +19,8 @@ struct mc_reformulation;
 double mc_reformulation_work(const struct mc_task *task);
 
 /* *size = the number of features of a kernel task as a linear problem; 0: it does not apply, as the
- * matrix has a larger rank, or Newton's method does not apply to so many: kernel algorithms are
- * then as fast. */
+ * matrix has a larger rank, or steps of Newton's method are not cheap with so many
+ * (mc_newton_cheap_features): kernel algorithms are then as fast. */
 int mc_reformulation_size(const struct mc_task *task, size_t *size, struct error *err);
 
 /* For a linear task, size 0, or a kernel task with so many features; the task is borrowed. The

@@ -36,8 +36,8 @@ int ml_interior_create(struct ml_interior **interior, const struct problem *prob
                        const struct ml_rows *rows, double bias, bool free_bias, struct error *err);
 void ml_interior_free(struct ml_interior *interior);
 
-/* The next run starts from zero, for this loss and cost; if the last one was for the same and has
- * stalled, with damped steps. */
+/* The next run starts from zero, for this loss and cost; if one for the same has stalled
+ * since they last changed, with damped steps. */
 int ml_interior_start(struct ml_interior *interior, enum ml_loss loss, double cost,
                       struct error *err);
 

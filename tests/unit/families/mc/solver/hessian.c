@@ -4,7 +4,9 @@
 
 #include "tests/unit/compute.h"
 
-enum { ROWS = 600, FEATURES = 3, MAX_CLASSES = 90, SIZE = MAX_CLASSES * FEATURES };
+/* Batches end early by rows with few classes, and by terms with many, whose weights are too many
+ * for one matrix of centred scores. */
+enum { ROWS = 5000, FEATURES = 3, MAX_CLASSES = 180, SIZE = MAX_CLASSES * FEATURES };
 
 struct row {
     double x[FEATURES], theta[MAX_CLASSES], rest;
@@ -99,6 +101,15 @@ static void check_form(enum mc_formulation formulation, size_t k, double share, 
     draw_direction(&random, &task.shape, g);
     memcpy(x, g, sizeof x);
     mc_hessian_solve(&hessian, x);
+    for (size_t f = 0; f < FEATURES && (task.shape.form->relative || task.shape.form->centred);
+         f++) {
+        double sum = 0, size = 0;
+        for (size_t c = 0; c < k; c++) {
+            sum += x[c * FEATURES + f];
+            size += fabs(x[c * FEATURES + f]);
+        }
+        CHECK(fabs(sum) <= 1e-10 * size, "%s: sum %g, not 0", task.shape.form->name, sum);
+    }
     for (int trial = 0; trial < 5; trial++) {
         double expected = 0, found = 0;
         draw_direction(&random, &task.shape, v);
@@ -121,7 +132,7 @@ int main(void) {
     for (int formulation = MC_WW; formulation <= MC_OVA; formulation++) {
         check_form((enum mc_formulation)formulation, 3, 1, false, NULL);
         check_form((enum mc_formulation)formulation, 4, .3, true, threads);
-        check_form((enum mc_formulation)formulation, MAX_CLASSES, 1, true, threads);
+        check_form((enum mc_formulation)formulation, MAX_CLASSES, .2, true, threads);
     }
     threads_free(threads);
     printf("ok: solutions of the Hessian's system agree with sums over the rows\n");
