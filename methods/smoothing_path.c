@@ -6,7 +6,6 @@
 #include "methods/line_search.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* A predictor step lowers mu if the residual is below this fraction of the gap of the same point.
@@ -93,8 +92,8 @@ static int find_step(struct huber_path *path, double region_mu, struct error *er
     return 0;
 }
 
-/* Line search along the step for the current mu. *moved: whether w changes. */
-static int search(struct huber_path *path, bool *moved, struct error *err) {
+/* Line search along the step for the current mu. */
+static int search(struct huber_path *path, struct error *err) {
     const struct score_map *map = path->map;
     struct linesearch line = {
         .risk = &path->risk,
@@ -113,9 +112,8 @@ static int search(struct huber_path *path, bool *moved, struct error *err) {
     double predicted = -huber_inner(map, path->gradient, path->step, path->step_s) / 2;
     double target = path->epsilon * path->primal;
     double tolerance = fmin(path->line_accuracy * predicted, path->line_target * target);
-    double theta = linesearch_minimise(&line, path->line_accuracy > 0 ? tolerance : 0).theta;
-    *moved = theta > 0;
-    array_add(path->w, theta, path->step, map->dimension);
+    path->length = linesearch_minimise(&line, path->line_accuracy > 0 ? tolerance : 0).theta;
+    array_add(path->w, path->length, path->step, map->dimension);
     return map->scores(map, path->w, path->s, err) < 0 ? -1 : evaluate(path, err);
 }
 
@@ -137,22 +135,24 @@ static int lower_mu(struct huber_path *path, double region_mu, struct error *err
 /* A predictor step, which multiplies mu by the factor. */
 static int predict(struct huber_path *path, double factor, struct error *err) {
     double region_mu = *path->mu;
-    bool moved;
     *path->mu = fmax(region_mu * factor, path->min_mu);
     if (lower_mu(path, region_mu, err) < 0 || find_step(path, region_mu, err) < 0) {
         return -1;
     }
-    return path->reason ? 0 : search(path, &moved, err);
+    return path->reason ? 0 : search(path, err);
 }
 
 /* A corrector step. If it does not move w, the path has stalled: the next one would be the same. */
 static int correct(struct huber_path *path, struct error *err) {
-    bool moved = true;
-    if (find_step(path, *path->mu, err) < 0 || (!path->reason && search(path, &moved, err) < 0)) {
+    if (find_step(path, *path->mu, err) < 0) {
         return -1;
     }
-    path->reason = moved ? path->reason : STOP_ROUNDING;
-    return 0;
+    if (path->reason) {
+        return 0;
+    }
+    int status = search(path, err);
+    path->reason = path->length > 0 ? STOP_REACHED : STOP_ROUNDING;
+    return status;
 }
 
 int huber_path_run(struct huber_path *path, struct error *err) {

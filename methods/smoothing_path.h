@@ -65,6 +65,7 @@ struct huber_path {
     /* (n) A w, gradient of the risk by the scores, A step, work of the line search, A gradient
      * (unless map->primal) */
     double *s, *g, *step_s, *trial, *gradient_s;
+    double length;                      /* of the last step, as a multiple of Newton's */
     double squared_norm, value, offset; /* |w|^2, the smoothed risk at w and its offset */
 
     struct huber_point point; /* of the last evaluation */

@@ -39,16 +39,21 @@ static size_t count_blocks(const struct mc_shape *shape, double d) {
     return mc_is_separable(shape) && !one ? shape->k : 1;
 }
 
+/* Whether the blocks are coupled by scores that are centred. */
+static bool has_multipliers(const struct mc_shape *shape, size_t n_blocks) {
+    return n_blocks > 1 && shape->form->centred;
+}
+
 size_t mc_hessian_max_features(const struct mc_shape *shape) {
     return mc_is_separable(shape) ? smaller(MAX_ORDER, (size_t)sqrt(MAX_NUMBERS / (double)shape->k))
                                   : MAX_ORDER / shape->k;
 }
 
 double mc_hessian_factor_work(const struct mc_shape *shape, double d) {
-    double k = (double)shape->k, n_blocks = (double)count_blocks(shape, d);
-    double inversions =
-        n_blocks > 1 && shape->form->centred ? work_blas3(2 * k * d * d * d / 3) : 0;
-    return n_blocks * work_cholesky(d * k / n_blocks) + inversions;
+    size_t n_blocks = count_blocks(shape, d);
+    double k = (double)shape->k, blocks = (double)n_blocks;
+    double inversions = has_multipliers(shape, n_blocks) ? work_blas3(2 * k * d * d * d / 3) : 0;
+    return blocks * work_cholesky(d * k / blocks) + inversions;
 }
 
 /* ---- creation ---- */
@@ -57,7 +62,7 @@ int mc_hessian_create(struct mc_hessian *hessian, const struct mc_task *task, si
                       struct error *err) {
     size_t k = task->shape.k, n_blocks = count_blocks(&task->shape, (double)d);
     size_t pairs = n_blocks > 1 ? k : k * (k + 1) / 2;
-    size_t order = k * d / n_blocks, sums = n_blocks > 1 && task->shape.form->centred ? d * d : 0;
+    size_t order = k * d / n_blocks, sums = has_multipliers(&task->shape, n_blocks) ? d * d : 0;
     size_t workers = threads_count(task->problem->threads),
            max_terms = PAIR_TERMS * pairs + BATCH_TERMS;
     size_t max_rows = larger(CHUNK, smaller(MAX_ROWS, MAX_VALUES / larger(d, 1)));
@@ -301,20 +306,20 @@ static int add_inverse(struct mc_hessian *hessian, const double *L) {
 
 int mc_hessian_factor(struct mc_hessian *hessian, bool ridge) {
     size_t order = hessian->order, d = hessian->d;
-    bool centred = hessian->n_blocks > 1 && hessian->task->shape.form->centred;
+    bool multipliers = has_multipliers(&hessian->task->shape, hessian->n_blocks);
     if (order == 0) {
         return 0; /* rows without features */
     }
     struct factors factors = {hessian, ridge};
     threads_run(hessian->task->problem->threads, hessian->n_blocks, factor_task, &factors);
-    memset(hessian->sum, 0, (centred ? d * d : 0) * sizeof *hessian->sum);
+    memset(hessian->sum, 0, (multipliers ? d * d : 0) * sizeof *hessian->sum);
     for (size_t c = 0; c < hessian->n_blocks; c++) {
         const double *L = hessian->H + c * order * order;
-        if (L[0] == 0 || (centred && add_inverse(hessian, L) < 0)) {
+        if (L[0] == 0 || (multipliers && add_inverse(hessian, L) < 0)) {
             return -1;
         }
     }
-    return centred ? cholesky_regularised(hessian->sum, d, hessian->vector) : 0;
+    return multipliers ? cholesky_regularised(hessian->sum, d, hessian->vector) : 0;
 }
 
 /* Each class of x (k, d) becomes A_c^-1 x_c. */
@@ -329,7 +334,7 @@ void mc_hessian_solve(struct mc_hessian *hessian, double *x) {
     size_t d = hessian->d;
     double *v = hessian->vector;
     solve_blocks(hessian, x);
-    if (hessian->n_blocks == 1 || !hessian->task->shape.form->centred) {
+    if (!has_multipliers(&hessian->task->shape, hessian->n_blocks)) {
         return;
     }
     for (int round = 0; round < 2; round++) { /* the second one corrects rounding */

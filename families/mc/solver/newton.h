@@ -1,5 +1,5 @@
-/* Linear multi-class SVMs with few weights (hessian.h): Newton's method on smoothed
- * losses (methods/smoothing_path.h), with the exact Hessian.
+/* Linear multi-class SVMs with few weights (hessian.h): Newton's method on smoothed losses
+ * (methods/smoothing_path.h), with the exact Hessian.
  *
  * A loss max over a of a'u, a in a box or simplex, is smoothed to max a'u - mu/2 |a|^2 (Nesterov,
  * "Smooth minimization of non-smooth functions", 2005), and mu goes to 0. alpha = C a is feasible

@@ -312,9 +312,9 @@ static const struct policy_row rows[] = {
      .then = "the algorithm that started it",
      .applies = active_set_applies},
     {.algorithm = ALGORITHM_INTERIOR_POINT,
-     .when = "weights as of Newton's method, kernels rows times classes, at most 2,048; kernels: "
-             "positive semidefinite, one "
-             "process; the features are rows of a factor of the kernel matrix",
+     .when = "as many weights as of Newton's method; kernels: rows times classes at most 2,048, "
+             "positive semidefinite, one process; the features are rows of a factor of the kernel "
+             "matrix",
      .limit = "none: until a step fails",
      .then = "the best iterate, with its stop reason",
      .applies = interior_applies,

@@ -42,11 +42,6 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
     if (status == 0) {
         made->interior_work = ml_interior_work(problem, &made->rows);
         made->admm_work = definite ? ml_admm_work(problem, &made->rows) : INFINITY;
-        bool few_rows = made->rows.n * (made->rows.q - 1) <= ML_INTERIOR_MAX_UNKNOWNS;
-        /* of a polynomial kernel, whose rank is smaller */
-        if (!few_rows && made->problem->gram && made->admm_work < made->interior_work) {
-            made->interior_work = INFINITY;
-        }
     }
     if (status < 0) {
         ml_free(made);

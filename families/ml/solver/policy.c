@@ -19,9 +19,18 @@ static bool coordinate_descent_applies(const void *context) {
     return state->parameters->method != ML_INTERIOR || scores_are_zero(state->ml);
 }
 
+/* A polynomial kernel may have few unknowns and more rows than the method takes otherwise; ADMM may
+ * then take less. */
+static bool admm_is_faster(const struct ml *ml) {
+    return ml->problem->gram && ml->rows.n * (ml->rows.q - 1) > ML_INTERIOR_MAX_UNKNOWNS &&
+           ml->admm_work < ml->interior_work;
+}
+
 static bool interior_point_applies(const void *context) {
     const struct ml_state *state = context;
-    return state->parameters->method != ML_BCD && isfinite(state->ml->interior_work);
+    const struct ml *ml = state->ml;
+    return state->parameters->method != ML_BCD && isfinite(ml->interior_work) &&
+           !(state->parameters->method == ML_AUTO && admm_is_faster(ml));
 }
 
 static bool admm_applies(const void *context) {
@@ -53,8 +62,8 @@ static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_INTERIOR_POINT,
      .when = "up to 4096 unknowns (features, rows, or the monomials of a polynomial kernel, times "
              "labels) and 2 million pairs of labels, and a kernel matrix that is positive "
-             "semidefinite; with more rows times labels than that, if its work is below that of "
-             "ADMM; not with --solver bcd",
+             "semidefinite; auto with more rows times labels than that: if its work is below "
+             "that of ADMM; not with --solver bcd",
      .limit = "6 outer iterations",
      .then = "the fit ends",
      .applies = interior_point_applies,

@@ -30,8 +30,8 @@ enum {
  * primal - dual, and the last step was not shortened to less than SHORT_STEP: the multipliers of a
  * point far from the minimum undo those before. 10,000 x 100 x 100, C = 1, tau = 1: without the
  * second condition, mu and the multipliers oscillated for 70 of 176 steps; with it there are
- * 48. Rounding shortens steps, too: at MINIMUM_FACTOR times primal - dual W is the
- * minimum. */
+ * 48. Rounding may shorten every step; the outer iteration ends, too, when half of the squared
+ * norm is at most MINIMUM_FACTOR times primal - dual. */
 static const double GRADIENT_FACTOR = 2, SHORT_STEP = 0.4, MINIMUM_FACTOR = 1e-6;
 
 /* Factor of mu after a fast outer iteration (after a medium one: its root); rho is divided by it.

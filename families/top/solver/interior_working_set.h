@@ -1,9 +1,9 @@
 /* The interior-point method on working sets, if smo converges slowly (doc/mathematics, "top:
- * interior points"). A working set has the
- * rows with entries above 0 and those at 0 that would increase most; all other rows stay at 0 until
- * a later set contains them. If the rows above 0 exceed three quarters of a set, but not twice the
- * largest set, it has only the largest of them: at large C smo, whose steps are about as long as
- * losses, decreases the others slowly. An iteration costs the cube of the set's rows. */
+ * interior points"). A working set has the rows with entries above 0 and those at 0 that would
+ * increase most; all other rows stay at 0 until a later set contains them. If the rows above 0
+ * exceed three quarters of a set, but not twice the largest set, it has only the largest of them:
+ * at large C smo, whose steps are about as long as losses, decreases the others slowly. An
+ * iteration costs the cube of the set's rows. */
 #ifndef FAMILIES_TOP_SOLVER_INTERIOR_WORKING_SET_H
 #define FAMILIES_TOP_SOLVER_INTERIOR_WORKING_SET_H
 
