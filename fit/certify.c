@@ -281,6 +281,7 @@ struct inputs {
     const struct certify_family *family;
     struct certify_evaluation f, g; /* g.function NULL: g is f */
     double f_shift, g_shift;
+    double bound; /* the dual bound, which may be below 0 */
 };
 
 /* max(x, 0); NaN stays NaN. */
@@ -307,6 +308,7 @@ static int compute_bounds(struct certify *certify, struct inputs *inputs,
         family->linear - family->linear_rounding - 0.5 * not_below_zero(dual_squared_norm);
     bound -=
         4 * CERTIFY_UNIT * (fabs(family->linear) + fabs(dual_squared_norm)) + 4 * CERTIFY_UNDERFLOW;
+    inputs->bound = bound;
     certificate->dual = fmax(0, bound);
     certificate->norm = sqrt(fmax(0, f->squared_norm));
     certificate->certified = certify->definite;
@@ -326,8 +328,10 @@ static int compute_bounds(struct certify *certify, struct inputs *inputs,
 static int sharpen(struct certify *certify, struct inputs *inputs, certify_look *evaluate,
                    struct certificate *certificate, struct error *err) {
     bool sharper;
+    double g_rounding = 0.5 * (inputs->g.function ? inputs->g : inputs->f).rounding;
     double paid = certificate->rounding - inputs->family->linear_rounding -
-                  0.5 * (inputs->f_shift + inputs->g_shift);
+                  0.5 * (inputs->f_shift + inputs->g_shift) - g_rounding;
+    paid += fmin(g_rounding, fmax(0, inputs->bound + 2 * g_rounding) - certificate->dual);
     bool possible = certify->definite && certify->problem->gram && !certify->pair &&
                     !inputs->f.function->points;
     if (!possible || certificate->gap <= inputs->family->target_gap ||

@@ -290,11 +290,21 @@ static size_t align(const struct data *data, size_t i, size_t j, struct worker *
     } else {
         size_t a = (size_t)data->row_start[i], a_end = (size_t)data->row_start[i + 1];
         size_t b = (size_t)data->row_start[j], b_end = (size_t)data->row_start[j + 1];
-        for (n = 0; a < a_end || b < b_end; n++) {
-            uint64_t of_u = a < a_end ? data->column[a] : UINT64_MAX;
-            uint64_t of_v = b < b_end ? data->column[b] : UINT64_MAX;
-            worker->u[n] = of_u <= of_v ? data->value[a++] : 0;
-            worker->v[n] = of_v <= of_u ? data->value[b++] : 0;
+        for (n = 0; a < a_end && b < b_end; n++) { /* without branches */
+            uint32_t of_u = data->column[a], of_v = data->column[b];
+            bool in_u = of_u <= of_v, in_v = of_v <= of_u;
+            worker->u[n] = data->value[a] * (float)in_u;
+            worker->v[n] = data->value[b] * (float)in_v;
+            a += in_u;
+            b += in_v;
+        }
+        for (; a < a_end; n++) {
+            worker->u[n] = data->value[a++];
+            worker->v[n] = 0;
+        }
+        for (; b < b_end; n++) {
+            worker->u[n] = 0;
+            worker->v[n] = data->value[b++];
         }
     }
     for (; n % LANES != 0; n++) {
