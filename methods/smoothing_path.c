@@ -17,6 +17,10 @@ static const double PREDICTOR_RESIDUAL = 0.5;
  * from .01 to 200, end at 3.5e-6 instead of 3e-7. */
 static const double FACTOR = 0.3, MIN_FACTOR = 0.01;
 
+/* A point is the next centre if its residual is below this fraction of the best gap; mu is
+ * multiplied by FACTOR if the gap has stayed above CENTRE_GAIN times that at the last centre. */
+static const double CENTRE_RESIDUAL = 0.2, CENTRE_GAIN = 0.5;
+
 enum { PATIENCE = 25 /* iterations without progress after which the path has stalled */ };
 
 /* Progress is a gap lower by this fraction. */
@@ -155,9 +159,24 @@ static int correct(struct huber_path *path, struct error *err) {
     return status;
 }
 
+static bool is_at_minimum(const struct huber_path *path) {
+    return path->point.residual <
+           (path->steps->recentre ? CENTRE_RESIDUAL * (path->primal - path->dual)
+                                  : PREDICTOR_RESIDUAL * (path->point.primal - path->point.dual));
+}
+
+/* Smooths about the current minimum, and evaluates. */
+static int recentre(struct huber_path *path, double *last_gap, struct error *err) {
+    double gap = path->primal - path->dual;
+    bool slow = gap > CENTRE_GAIN * *last_gap;
+    *last_gap = gap;
+    path->steps->recentre(path->context, slow ? fmax(*path->mu * FACTOR, path->min_mu) : *path->mu);
+    return evaluate(path, err);
+}
+
 int huber_path_run(struct huber_path *path, struct error *err) {
     double factor = FACTOR; /* of mu for the next predictor step */
-    double best_gap = INFINITY;
+    double best_gap = INFINITY, centre_gap = INFINITY;
     int stalled = 0;
     path->reason = STOP_REACHED;
     if (evaluate(path, err) < 0) {
@@ -172,14 +191,16 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         }
         stalled = gap < best_gap * (1 - MIN_GAP_FALL) ? 0 : stalled + 1;
         best_gap = fmin(best_gap, gap);
-        bool smooth =
-            path->piecewise_linear &&
-            path->point.residual < PREDICTOR_RESIDUAL * (path->point.primal - path->point.dual);
+        bool smooth = path->piecewise_linear && is_at_minimum(path);
         if (stalled >= PATIENCE || (smooth && *path->mu <= path->min_mu)) {
             path->reason = STOP_ROUNDING;
             return 0;
         }
-        if ((smooth ? predict(path, factor, err) : correct(path, err)) < 0) {
+        bool centres = smooth && path->steps->recentre;
+        if (centres && recentre(path, &centre_gap, err) < 0) {
+            return -1;
+        }
+        if ((smooth && !centres ? predict(path, factor, err) : correct(path, err)) < 0) {
             return -1;
         }
         factor = smooth ? fmax(factor * FACTOR, MIN_FACTOR) : FACTOR;

@@ -11,6 +11,10 @@
  * minima lie on a line in mu. So a predictor step, with the gradient of the new mu and the smoothed
  * region of the old one, leads to the next minimum, and plain Newton steps correct it.
  *
+ * With `recentre`, each minimum is that of the loss smoothed about the a of the last one instead:
+ * the method of multipliers, which converges for any mu, so mu is lowered only where the gap does
+ * not fall by half from one centre to the next.
+ *
  * The caller defines the problem, computes the Newton steps and stores the best dual points: rank
  * and mc do. Smooth losses (the squared hinge) use the same loop with constant mu. Cost: one Newton
  * step per iteration, usually 10 to 50 iterations. */
@@ -35,8 +39,11 @@ struct huber_steps {
     /* The alpha of the evaluated point has the best dual so far: store it. */
     void (*store_dual)(void *context);
     /* For a predictor step: g = the gradient of the risk by the scores, for the current mu, with
-     * the smoothed region of region_mu. */
+     * the smoothed region of region_mu. NULL with `recentre`, which leaves no predictor steps. */
     void (*model_gradient)(void *context, double region_mu);
+    /* Smooths about the a of this minimum (max a'u - mu/2 |a - centre|^2), with this mu. NULL:
+     * about 0, and mu is lowered. */
+    void (*recentre)(void *context, double mu);
     /* Computes the Newton step and step_s for the current gradient and the Hessian of mu, with the
      * smoothed region of region_mu. *found = false if rounding leaves no Hessian that can be
      * factored, or the deadline has passed. */

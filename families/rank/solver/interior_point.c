@@ -8,28 +8,24 @@
 #include "common/linear_algebra/least_squares.h"
 #include "families/rank/solver/laplacian_factor.h"
 #include "families/rank/solver/listed_pairs.h"
-#include "fit/certify.h"
 #include "methods/interior_point.h"
 #include "methods/row_features_dd.h"
 
 #include <cblas.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct rank_interior {
     const struct score_map *map;
-    struct rank_listed listed;
+    const struct rank_listed *listed;
     struct row_features features;
     double *cost;                  /* (n_pairs) C times weight */
     double *s, *b;                 /* (listed.n) scores, coefficients of distinct rows */
-    double *all_coefficients;      /* (map->n) coefficients of all scores */
     long double *sum;              /* (listed.n) work */
     double *work, *start;          /* (m) work; starting point */
     struct least_squares *stacked; /* rows of the least-squares system */
     struct interior *solver;
-    double weight_error; /* relative error of the weights of pairs, see rank_pairs */
     bool squared, from_dual;
     double C;
     double *alpha; /* (n_pairs) dual point of the last run */
@@ -40,7 +36,7 @@ struct rank_interior {
 
 static void scores(void *context, const double *w, double *v) {
     const struct rank_interior *interior = context;
-    const struct rank_listed *listed = &interior->listed;
+    const struct rank_listed *listed = interior->listed;
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)listed->n, (int)interior->features.m, 1,
                 interior->features.F, (int)interior->features.m, w, 1, 0, interior->s, 1);
     for (size_t j = 0; j < listed->n_hinges; j++) {
@@ -52,7 +48,7 @@ static void scores(void *context, const double *w, double *v) {
  * double-double: with large sums, the product may cancel. */
 static void adjoint(void *context, const double *a, double *g) {
     const struct rank_interior *interior = context;
-    const struct rank_listed *listed = &interior->listed;
+    const struct rank_listed *listed = interior->listed;
     long double *sum = interior->sum;
     for (size_t k = 0; k < listed->n; k++) {
         sum[k] = 0;
@@ -70,7 +66,7 @@ static void adjoint(void *context, const double *a, double *g) {
  * with L = B'B (laplacian_factor.h). */
 static int factor(void *context, const double *theta) {
     const struct rank_interior *interior = context;
-    const struct rank_listed *listed = &interior->listed;
+    const struct rank_listed *listed = interior->listed;
     size_t n = listed->n, m = interior->features.m;
     double *rows = least_squares_row(interior->stacked, 0), *W = listed->W;
     memcpy(rows, interior->features.F, n * m * sizeof *rows);
@@ -101,13 +97,11 @@ static void solve(void *context, double *x) {
 /* ---- creation ---- */
 
 static int allocate(struct rank_interior *interior, struct error *err) {
-    const struct rank_listed *listed = &interior->listed;
+    const struct rank_listed *listed = interior->listed;
     size_t n = listed->n, m = interior->features.m;
     interior->block = ARRAYS_CREATE(
         "pairs", err, ARRAYS(listed->n_pairs, double, &interior->cost, &interior->alpha),
-        ARRAYS(n, double, &interior->s, &interior->b),
-        ARRAYS(interior->map->n, double, &interior->all_coefficients),
-        ARRAYS(n, long double, &interior->sum),
+        ARRAYS(n, double, &interior->s, &interior->b), ARRAYS(n, long double, &interior->sum),
         ARRAYS(m, double, &interior->work, &interior->start));
     return interior->block ? least_squares_create(&interior->stacked, n, m, m, true, err) : -1;
 }
@@ -115,7 +109,7 @@ static int allocate(struct rank_interior *interior, struct error *err) {
 /* The features of the distinct rows, as those of a problem of these rows alone. */
 static int make_features(struct rank_interior *interior, const struct problem *problem,
                          const double *norm_bound, bool *possible, struct error *err) {
-    const struct rank_listed *listed = &interior->listed;
+    const struct rank_listed *listed = interior->listed;
     struct problem part = *problem;
     struct score_map map = {0};
     uint32_t *rows = memory_array(listed->n, sizeof *rows, "rows", err);
@@ -142,21 +136,21 @@ static int make_features(struct rank_interior *interior, const struct problem *p
 }
 
 int rank_interior_create(struct rank_interior **interior, const struct problem *problem,
-                         const struct score_map *map, const struct rank_pairs *pairs,
-                         const double *norm_bound, const double *weight, struct error *err) {
+                         const struct score_map *map, const struct rank_listed *listed,
+                         const double *norm_bound, struct error *err) {
     struct rank_interior *made = memory_zeros(1, sizeof *made, "a solver", err);
     *interior = NULL;
     if (!made) {
         return -1;
     }
     made->map = map;
-    made->weight_error = pairs->weight_error;
-    int status = rank_listed_create(&made->listed, problem, map, pairs, weight, err);
-    bool possible = status == 0 && made->listed.n_hinges > 0;
+    made->listed = listed;
+    int status = 0;
+    bool possible = listed->n_hinges > 0;
     if (possible) {
-        status = weight ? row_features_create(&made->features, problem, map, NULL, norm_bound,
-                                              &possible, err)
-                        : make_features(made, problem, norm_bound, &possible, err);
+        status = listed->worse ? make_features(made, problem, norm_bound, &possible, err)
+                               : row_features_create(&made->features, problem, map, NULL,
+                                                     norm_bound, &possible, err);
     }
     if (status == 0 && possible) {
         status = allocate(made, err);
@@ -174,7 +168,6 @@ void rank_interior_free(struct rank_interior *interior) {
         return;
     }
     interior_close(interior->solver);
-    rank_listed_free(&interior->listed);
     row_features_free(&interior->features);
     least_squares_free(interior->stacked);
     free(interior->block);
@@ -194,7 +187,7 @@ static void start_at(struct rank_interior *interior, const double *weights) {
         interior_start_at(interior->solver, weights);
         return;
     }
-    const struct rank_listed *listed = &interior->listed;
+    const struct rank_listed *listed = interior->listed;
     memset(interior->sum, 0, listed->n * sizeof *interior->sum);
     for (size_t i = 0; i < listed->n_scores; i++) {
         if (listed->distinct_row[i] != RANK_LISTED_NONE) {
@@ -207,7 +200,7 @@ static void start_at(struct rank_interior *interior, const double *weights) {
 
 int rank_interior_start(struct rank_interior *interior, bool squared, double cost,
                         const double *weights, struct error *err) {
-    const struct rank_listed *listed = &interior->listed;
+    const struct rank_listed *listed = interior->listed;
     double constant = 0;
     for (size_t j = 0; j < listed->n_pairs; j++) {
         interior->cost[j] = cost * listed->weight[j];
@@ -236,86 +229,19 @@ int rank_interior_start(struct rank_interior *interior, bool squared, double cos
     return 0;
 }
 
-/* A sum in long double, the sum of the sizes of its terms, and a bound of its rounding error. */
-struct sum {
-    long double sum, size, rounding_error;
-};
-
-static void add_to(struct sum *sum, double size, int sign) {
-    sum->sum += sign * (long double)size;
-    sum->size += (long double)size;
-    sum->rounding_error +=
-        LDBL_EPSILON * fabsl(sum->sum); /* twice the rounding error of an addition */
-}
-
-/* weights = those of the function with coefficients b. */
-static int weights_of(const struct rank_interior *interior, double *weights, struct error *err) {
-    for (size_t k = 0; k < interior->listed.n; k++) {
-        interior->all_coefficients[interior->listed.row[k]] = interior->b[k];
-    }
-    return interior->map->adjoint(interior->map, interior->all_coefficients, weights, err);
-}
-
-/* weights = A'alpha. error (map->n), if not NULL: bounds of the errors of the coefficients, with
- * that of the sum of rows into weights. */
-static int take_weights(const struct rank_interior *interior, const double *alpha, double *weights,
-                        double *error, struct error *err) {
-    const struct rank_listed *listed = &interior->listed;
-    double rows = interior->map->primal ? certify_coefficient_rounding(interior->map->n) : 0;
-    struct sum *sums = memory_zeros(listed->n, sizeof *sums, "coefficients", err);
-    if (!sums) {
-        return -1;
-    }
-    for (size_t j = 0; j < listed->n_hinges; j++) {
-        add_to(&sums[listed->better[j]], alpha[j], 1);
-        if (listed->worse) {
-            add_to(&sums[listed->worse[j]], alpha[j], -1);
-        }
-    }
-    for (size_t k = 0; k < listed->n; k++) {
-        struct sum sum = sums[k];
-        interior->b[k] = (double)sum.sum;
-        if (error) {
-            long double rounded = fabsl(sum.sum - (long double)interior->b[k]);
-            long double off = rounded + sum.rounding_error + interior->weight_error * sum.size;
-            off += (long double)(rows * fabs(interior->b[k]));
-            error[listed->row[k]] = (double)off * (1 + 4 * DBL_EPSILON);
-        }
-    }
-    free(sums);
-    return weights_of(interior, weights, err);
-}
-
-static int take_dual(const struct rank_interior *interior, struct fit *fit, struct error *err) {
-    const struct rank_listed *listed = &interior->listed;
-    long double linear = 0, size = 0;
-    const double *alpha = interior->alpha;
-    double ratio = 0, terms = (double)listed->n_pairs + 4;
-    for (size_t j = 0; j < listed->n_pairs; j++) {
-        long double a = alpha[j];
-        linear += interior->squared ? a - a * a / (4 * (long double)interior->cost[j]) : a;
-        size += interior->squared ? a + a * a / (4 * (long double)interior->cost[j]) : a;
-        ratio = interior->cost[j] > 0 ? fmax(ratio, alpha[j] / interior->cost[j]) : ratio;
-    }
-    double unit = terms * (double)LDBL_EPSILON + DBL_EPSILON + interior->weight_error;
-    fit->dual_offset = (double)linear;
-    fit->rounding = (struct risk_rounding){
-        .offset = unit * (double)size / interior->C, .gradient = unit * ratio, .size = ratio};
-    return take_weights(interior, alpha, fit->dual_weights, fit->dual_error, err);
-}
-
 static int take_primal(const struct rank_interior *interior, const struct interior_fit *found,
                        struct fit *fit, struct error *err) {
     if (interior->features.own) {
         memcpy(fit->weights, found->w, interior->features.m * sizeof *found->w);
         return 0;
     }
+    const struct rank_listed *listed = interior->listed;
     if (found->tied) {
-        return take_weights(interior, found->tied, fit->weights, NULL, err);
+        return rank_listed_weights(listed, interior->map, found->tied, fit->weights, NULL, err);
     }
     return row_features_coefficients(&interior->features, found->w, interior->b, err) < 0
                ? -1
-               : weights_of(interior, fit->weights, err);
+               : rank_listed_adjoint(listed, interior->map, interior->b, fit->weights, err);
 }
 
 int rank_interior_run(struct rank_interior *interior, bool from_dual, double epsilon,
@@ -329,12 +255,14 @@ int rank_interior_run(struct rank_interior *interior, bool from_dual, double eps
         interior->from_dual = from_dual;
     }
     interior_run(interior->solver, epsilon, 0, monitor, &found);
-    memcpy(interior->alpha, found.alpha, interior->listed.n_hinges * sizeof *found.alpha);
+    memcpy(interior->alpha, found.alpha, interior->listed->n_hinges * sizeof *found.alpha);
     fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_error = memory_zeros(interior->map->n, sizeof *fit->dual_error, "a certificate", err);
     if (!fit->weights || !fit->dual_weights || !fit->dual_error ||
-        take_dual(interior, fit, err) < 0 || take_primal(interior, &found, fit, err) < 0) {
+        rank_listed_dual(interior->listed, interior->map, interior->alpha, interior->C,
+                         interior->squared, fit, err) < 0 ||
+        take_primal(interior, &found, fit, err) < 0) {
         fit_free(fit);
         return -1;
     }
@@ -346,8 +274,6 @@ int rank_interior_run(struct rank_interior *interior, bool from_dual, double eps
     return 0;
 }
 
-int rank_interior_points(struct rank_interior *interior, struct rank_points *points,
-                         struct error *err) {
-    return rank_listed_points(&interior->listed, interior->alpha, interior->C, !interior->squared,
-                              points, err);
+const double *rank_interior_alpha(const struct rank_interior *interior) {
+    return interior->alpha;
 }

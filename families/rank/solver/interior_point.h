@@ -14,8 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/kernel/problem.h"
-#include "families/rank/solver/pairs.h"
-#include "families/rank/solver/proof_points.h"
+#include "families/rank/solver/listed_pairs.h"
 #include "fit/fit.h"
 #include "fit/monitor.h"
 #include "fit/score_map.h"
@@ -24,14 +23,13 @@
 
 struct rank_interior;
 
-/* Lists the preferences and computes the features. norm_bound (map->n): feature-norm bound of each
- * score (certify_norm_bounds). weight (map->n): weight of each score if scores are margins of pairs
- * (exterior products); NULL: scores are of rows. *interior is NULL if the problem is too large or
- * the kernel proves to be not positive semidefinite. Borrows all arguments. -1 if memory is
- * short. */
+/* Computes the features. listed: the preferences. norm_bound (map->n): feature-norm bound of each
+ * score (certify_norm_bounds). *interior is NULL if there are no preferences, the problem is too
+ * large or the kernel proves to be not positive semidefinite. Borrows all arguments. -1 if memory
+ * is short. */
 int rank_interior_create(struct rank_interior **interior, const struct problem *problem,
-                         const struct score_map *map, const struct rank_pairs *pairs,
-                         const double *norm_bound, const double *weight, struct error *err);
+                         const struct score_map *map, const struct rank_listed *listed,
+                         const double *norm_bound, struct error *err);
 void rank_interior_free(struct rank_interior *interior);
 
 /* Whether a run can warm-start: not with features of a factor and weights of a linear problem. */
@@ -48,9 +46,7 @@ int rank_interior_start(struct rank_interior *interior, bool squared, double cos
 int rank_interior_run(struct rank_interior *interior, bool from_dual, double epsilon,
                       const struct monitor *monitor, struct fit *fit, struct error *err);
 
-/* Adds the dual point of the last run to points, one alpha for each pair. Only if scores are of
- * rows. */
-int rank_interior_points(struct rank_interior *interior, struct rank_points *points,
-                         struct error *err);
+/* (n_pairs) the dual point of the last run, alpha of each listed preference. Borrowed. */
+const double *rank_interior_alpha(const struct rank_interior *interior);
 
 #endif

@@ -5,6 +5,7 @@
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
+#include "families/rank/solver/multipliers.h"
 #include "families/rank/solver/partners.h"
 #include "fit/score_map.h"
 
@@ -155,6 +156,10 @@ void rank_laplacian_set(struct rank_laplacian *laplacian, const double *s, doubl
                         double delta_high) {
     laplacian->low = delta_low;
     laplacian->high = delta_high;
+    if (laplacian->multipliers) {
+        rank_multipliers_set_region(laplacian->multipliers, delta_high - delta_low, s);
+        return;
+    }
     struct set_task task = {laplacian, s};
     threads_run(laplacian->pairs->threads, laplacian->pairs->n_tasks, set_run, &task);
 }
@@ -195,6 +200,10 @@ static void apply_run(void *argument, size_t t, size_t worker) {
 }
 
 void rank_laplacian_apply(const struct rank_laplacian *laplacian, const double *v, double *out) {
+    if (laplacian->multipliers) {
+        rank_multipliers_apply(laplacian->multipliers, v, out);
+        return;
+    }
     memset(out, 0, laplacian->pairs->n * sizeof *out); /* rows outside of all groups */
     struct apply_task task = {laplacian, v, out};
     threads_run(laplacian->pairs->threads, laplacian->pairs->n_tasks, apply_run, &task);

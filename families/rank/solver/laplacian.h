@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rank_multipliers; /* multipliers.h */
+
 /* The Laplacian L of the pairs with margin in [low, high) at scores s: v'Lv = sum over these pairs
  * of weight (v_i - v_j)^2. */
 struct rank_laplacian {
@@ -21,8 +23,11 @@ struct rank_laplacian {
     uint32_t *first[2];
     uint32_t *end[2];
     double low, high; /* interval of margins */
-    double *degree;   /* (n) total weight of the pairs that contain each row */
-    void *block;      /* all arrays */
+    /* if not NULL, L is of the preferences in the smoothed region about a centre instead, and the
+     * interval only gives mu, its width. Borrowed, set by the caller */
+    struct rank_multipliers *multipliers;
+    double *degree; /* (n) total weight of the pairs that contain each row */
+    void *block;    /* all arrays */
 };
 
 /* Allocates. Borrows pairs. The interval is not set yet. -1 if memory is short. The caller calls

@@ -4,6 +4,8 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/kernel/distinct_rows.h"
+#include "fit/certify.h"
+#include "fit/fit.h"
 
 #include <float.h>
 #include <math.h>
@@ -261,7 +263,83 @@ void rank_listed_free(struct rank_listed *listed) {
     free(listed->group_row);
 }
 
-/* ---- dual points ---- */
+/* ---- dual points as functions ---- */
+
+/* A sum in long double, the sum of the sizes of its terms, and a bound of its rounding error. */
+struct sum {
+    long double sum, size, rounding_error;
+};
+
+static void add_to(struct sum *sum, double size, int sign) {
+    sum->sum += sign * (long double)size;
+    sum->size += (long double)size;
+    sum->rounding_error +=
+        LDBL_EPSILON * fabsl(sum->sum); /* twice the rounding error of an addition */
+}
+
+int rank_listed_adjoint(const struct rank_listed *listed, const struct score_map *map,
+                        const double *b, double *weights, struct error *err) {
+    double *coefficients = memory_zeros(map->n, sizeof *coefficients, "coefficients", err);
+    for (size_t k = 0; coefficients && k < listed->n; k++) {
+        coefficients[listed->row[k]] = b[k];
+    }
+    int status = coefficients ? map->adjoint(map, coefficients, weights, err) : -1;
+    free(coefficients);
+    return status;
+}
+
+int rank_listed_weights(const struct rank_listed *listed, const struct score_map *map,
+                        const double *alpha, double *weights, double *error, struct error *err) {
+    double rows = map->primal ? certify_coefficient_rounding(map->n) : 0;
+    struct sum *sums = memory_zeros(listed->n, sizeof *sums, "coefficients", err);
+    double *b = memory_array(listed->n, sizeof *b, "coefficients", err);
+    if (!sums || !b) {
+        free(sums);
+        free(b);
+        return -1;
+    }
+    for (size_t j = 0; j < listed->n_hinges; j++) {
+        add_to(&sums[listed->better[j]], alpha[j], 1);
+        if (listed->worse) {
+            add_to(&sums[listed->worse[j]], alpha[j], -1);
+        }
+    }
+    for (size_t k = 0; k < listed->n; k++) {
+        struct sum sum = sums[k];
+        b[k] = (double)sum.sum;
+        if (error) {
+            long double rounded = fabsl(sum.sum - (long double)b[k]);
+            long double off = rounded + sum.rounding_error + listed->pairs->weight_error * sum.size;
+            off += (long double)(rows * fabs(b[k]));
+            error[listed->row[k]] = (double)off * (1 + 4 * DBL_EPSILON);
+        }
+    }
+    int status = rank_listed_adjoint(listed, map, b, weights, err);
+    free(sums);
+    free(b);
+    return status;
+}
+
+int rank_listed_dual(const struct rank_listed *listed, const struct score_map *map,
+                     const double *alpha, double cost, bool squared, struct fit *fit,
+                     struct error *err) {
+    long double linear = 0, size = 0;
+    double ratio = 0, terms = (double)listed->n_pairs + 4;
+    for (size_t j = 0; j < listed->n_pairs; j++) {
+        double cap = cost * listed->weight[j];
+        long double a = alpha[j], square = squared ? a * a / (4 * (long double)cap) : 0;
+        linear += a - square;
+        size += a + square;
+        ratio = cap > 0 ? fmax(ratio, alpha[j] / cap) : ratio;
+    }
+    double unit = terms * (double)LDBL_EPSILON + DBL_EPSILON + listed->pairs->weight_error;
+    fit->dual_offset = (double)linear;
+    fit->rounding = (struct risk_rounding){
+        .offset = unit * (double)size / cost, .gradient = unit * ratio, .size = ratio};
+    return rank_listed_weights(listed, map, alpha, fit->dual_weights, fit->dual_error, err);
+}
+
+/* ---- dual points as coefficients of pairs ---- */
 
 /* What remains to be divided of the alpha of a preference, and the pairs that it is divided among.
  */

@@ -1,4 +1,5 @@
-/* A list of the preferences of few distinct rows, for the interior-point method (interior_point.h).
+/* A list of the preferences of few distinct rows, for the interior-point method (interior_point.h)
+ * and the method of multipliers (multipliers.h).
  * Duplicate rows, of any groups, share one score, and preferences of the same two distinct rows are
  * summed. In data with many duplicates, such as fingerprints of molecules, few preferences remain.
  */
@@ -13,6 +14,8 @@
 #include "methods/row_features_dd.h"
 
 #include <stdint.h>
+
+struct fit; /* fit/fit.h */
 
 /* Maximal number of distinct rows: an interior-point iteration with them takes some seconds. */
 enum { RANK_MAX_LISTED_ROWS = 2896 };
@@ -31,7 +34,8 @@ struct rank_listed {
     size_t n_pairs, n_hinges;
     uint32_t *better, *worse; /* (n_pairs) distinct rows; worse is NULL if scores are margins */
     double *weight; /* (n_pairs) sums of the weights of pairs, rounded down if there are several */
-    double *W;      /* (n, n) work of the owner; NULL if scores are margins */
+    double *W;      /* (n, n) work of the interior-point method and of rank_listed_points; NULL if
+                       scores are margins */
     size_t *group_start; /* arrays of groups */
     uint32_t *group_row;
 };
@@ -51,6 +55,22 @@ int rank_listed_create(struct rank_listed *listed, const struct problem *problem
                        const struct score_map *map, const struct rank_pairs *pairs,
                        const double *weight, struct error *err);
 void rank_listed_free(struct rank_listed *listed);
+
+/* weights (map->dimension) = those of the function with coefficients b (n) of the distinct rows. -1
+ * if memory is short. */
+int rank_listed_adjoint(const struct rank_listed *listed, const struct score_map *map,
+                        const double *b, double *weights, struct error *err);
+
+/* weights (map->dimension) = A'alpha, alpha (n_pairs). error (map->n), if not NULL: bounds of the
+ * errors of the coefficients, with that of the sum of rows into weights. -1 if memory is short. */
+int rank_listed_weights(const struct rank_listed *listed, const struct score_map *map,
+                        const double *alpha, double *weights, double *error, struct error *err);
+
+/* Sets the dual point of fit to alpha (n_pairs): dual_weights and dual_error, which the caller has
+ * allocated, dual_offset and rounding. -1 if memory is short. */
+int rank_listed_dual(const struct rank_listed *listed, const struct score_map *map,
+                     const double *alpha, double cost, bool squared, struct fit *fit,
+                     struct error *err);
 
 /* Adds the dual point alpha (n_pairs) to points: the alpha of a listed preference is divided among
  * its pairs by their weights, to at most C times each weight if `capped` (hinge), with an exact

@@ -277,7 +277,7 @@ static int solve_newton(struct rank_low_rank *low, enum rank_loss loss, double c
     const struct problem *problem = low->linear ? &low->features.problem : low->problem;
     const struct score_map *map = low->linear ? &low->linear_map : &low->map;
     size_t n = map->dimension;
-    if (rank_newton_solve(problem, map, low->pairs, loss, cost, epsilon, low->last, 0, NULL,
+    if (rank_newton_solve(problem, map, low->pairs, loss, cost, epsilon, low->last, 0, NULL, NULL,
                           monitor, fit, err) < 0) {
         return -1;
     }

@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/linear_algebra/cholesky.h"
 #include "families/rank/solver/laplacian.h"
+#include "families/rank/solver/multipliers.h"
 #include "families/rank/solver/newton_preconditioner.h"
 #include "families/rank/solver/risk.h"
 #include "fit/stop.h"
@@ -44,8 +45,9 @@ struct newton {
     struct cg cg; /* if H is NULL */
     void *block;  /* all arrays except H */
     struct rank_preconditioner *preconditioner; /* of CG with kernels; NULL: none */
-    double dual_offset;                         /* linear part of the dual objective */
-    uint64_t cg_steps_left;                     /* remaining steps of CG */
+    struct rank_multipliers *multipliers; /* of the hinge smoothed about a centre; NULL: centre 0 */
+    double dual_offset;                   /* linear part of the dual objective */
+    uint64_t cg_steps_left;               /* remaining steps of CG */
 };
 
 /* The factor c of the Laplacian in the Hessian. */
@@ -221,6 +223,11 @@ static int dual_bound(void *context, double squared_norm, double *dual, struct e
 static void store_dual(void *context) {
     const struct newton *newton = context;
     struct fit *fit = newton->fit;
+    if (newton->multipliers) {
+        rank_multipliers_store(newton->multipliers, newton->risk.mu, newton->path.cost,
+                               newton->path.s);
+        return;
+    }
     fit->dual_offset = newton->dual_offset;
     fit->smoothing = newton->huber ? newton->risk.mu : 0;
     memcpy(fit->dual_scores, newton->path.s, newton->map->n * sizeof *newton->path.s);
@@ -244,10 +251,20 @@ static int step(void *context, double region_mu, bool *found, struct error *err)
     return newton->H ? formed_hessian_step(newton, found, err) : cg_step(newton, found, err);
 }
 
+static void recentre(void *context, double mu) {
+    struct newton *newton = context;
+    rank_multipliers_recentre(newton->multipliers, newton->risk.mu, newton->path.s);
+    newton->risk.mu = mu;
+}
+
 static const struct huber_steps STEPS = {.dual_bound = dual_bound,
                                          .store_dual = store_dual,
                                          .model_gradient = model_gradient,
-                                         .step = step};
+                                         .step = step},
+                                CENTRED_STEPS = {.dual_bound = dual_bound,
+                                                 .store_dual = store_dual,
+                                                 .recentre = recentre,
+                                                 .step = step};
 
 /* Runs from w; fit gets the best points. */
 static int run(struct newton *newton, struct error *err) {
@@ -260,6 +277,10 @@ static int run(struct newton *newton, struct error *err) {
     fit->converged = path->reason == STOP_REACHED;
     bool ended = fit->converged || stop_limited(path->reason);
     fit->reason = newton->cg_steps_left > 0 || ended ? path->reason : STOP_ITERATIONS;
+    if (status == 0 && newton->multipliers) {
+        status = rank_listed_dual(newton->multipliers->listed, newton->map,
+                                  newton->multipliers->alpha, path->cost, false, fit, err);
+    }
     return status;
 }
 
@@ -287,16 +308,20 @@ static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct
         ARRAYS(cg_n, double, &newton->cg.z_s, &newton->cg.p_s, &newton->cg.Lp));
     path->best_w = fit->weights = memory_array(d, sizeof(double), "weights", err);
     fit->dual_weights = memory_zeros(d, sizeof(double), "weights", err);
-    fit->dual_scores = memory_zeros(n, sizeof(double), "scores", err);
+    double **of_dual = newton->multipliers ? &fit->dual_error : &fit->dual_scores;
+    *of_dual = memory_zeros(n, sizeof(double), "scores", err);
     if (!newton->block || (forms_hessian && !newton->H) || !fit->weights || !fit->dual_weights ||
-        !fit->dual_scores) {
+        !*of_dual) {
         return -1;
     }
+    enum rank_risk_type type = newton->multipliers ? RANK_RISK_CENTRED
+                               : newton->huber     ? RANK_RISK_HUBER
+                                                   : RANK_RISK_SQUARE;
     if (rank_laplacian_create(&newton->laplacian, pairs, err) < 0 ||
-        rank_risk_create(&newton->risk, pairs, newton->huber ? RANK_RISK_HUBER : RANK_RISK_SQUARE,
-                         err) < 0) {
+        rank_risk_create(&newton->risk, pairs, type, err) < 0) {
         return -1;
     }
+    newton->risk.multipliers = newton->laplacian.multipliers = newton->multipliers;
     path->risk = rank_risk_functions(&newton->risk, false);
     return 0;
 }
@@ -304,17 +329,19 @@ static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, uint64_t max_cg_steps,
-                      struct rank_preconditioner *preconditioner, const struct monitor *monitor,
+                      struct rank_preconditioner *preconditioner,
+                      struct rank_multipliers *multipliers, const struct monitor *monitor,
                       struct fit *fit, struct error *err) {
     struct newton newton = {.problem = problem,
                             .map = map,
                             .huber = loss == RANK_HINGE,
                             .fit = fit,
                             .preconditioner = preconditioner,
+                            .multipliers = multipliers,
                             .cg_steps_left = max_cg_steps > 0 ? max_cg_steps : UINT64_MAX};
     /* The line search is exact: pairs that enter the smoothed region along the step may cut it to a
      * small part, and that part is the shortest way to a Hessian that contains them. */
-    newton.path = (struct huber_path){.steps = &STEPS,
+    newton.path = (struct huber_path){.steps = multipliers ? &CENTRED_STEPS : &STEPS,
                                       .context = &newton,
                                       .monitor = monitor,
                                       .map = map,

@@ -4,7 +4,8 @@
  * Squared hinge: the Hessian is I + 2C A'LA, L the Laplacian of the active pairs. Hinge: the same
  * for its Huber smoothing, with Hessian I + (C/mu) A'LA over the pairs 0 < u < mu, while mu goes to
  * 0 (methods/smoothing_path.h). alpha = C clip(u/mu, 0, 1) is feasible for the dual of the hinge,
- * so every iteration knows the duality gap of the original problem.
+ * so every iteration knows the duality gap of the original problem. With few preferences of
+ * distinct rows the method of multipliers takes the place of small mu (multipliers.h).
  *
  * With few features the Hessian is formed and factored: O(n d^2 + d^3) per iteration. Otherwise
  * conjugate gradients compute the step, one product with L, A and A' each; for kernels in the inner
@@ -27,12 +28,15 @@ enum { RANK_MAX_HESSIAN_FEATURES = 2048 };
 /* Solves to a relative gap of epsilon from `start` (dimension; NULL: from zero), with at most
  * `max_cg_steps` steps of conjugate gradients (0: no limit; STOP_ITERATIONS if they are used up).
  * preconditioner: for kernels, and `map` is then its map; NULL: none. With a preconditioner this is
- * the algorithm newton-direct, without one it is newton. Fills fit; the caller calls fit_free. -1
- * if memory is short or scores overflow. */
+ * the algorithm newton-direct, without one it is newton. multipliers: for the hinge, which is then
+ * smoothed about their centre, also that of an earlier run; the dual point of fit is their alpha.
+ * NULL: mu goes to 0. Fills fit; the caller calls fit_free. -1 if memory is short or scores
+ * overflow. */
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, uint64_t max_cg_steps,
-                      struct rank_preconditioner *preconditioner, const struct monitor *monitor,
+                      struct rank_preconditioner *preconditioner,
+                      struct rank_multipliers *multipliers, const struct monitor *monitor,
                       struct fit *fit, struct error *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "common/kernel/gram.h"
 #include "common/linear_algebra/cholesky.h"
 #include "families/rank/solver/listed_pairs.h"
+#include "families/rank/solver/multipliers.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -51,8 +52,7 @@ size_t rank_preconditioner_rows(const struct problem *problem, const struct rank
     const struct distinct *distinct = gram_distinct(problem->gram);
     size_t m = distinct ? distinct->m : gram_size(problem->gram);
     /* As many rows as the interior-point method has are taken whatever the cache: 100 MB. */
-    double size = (double)m * (double)m * 1.5 * sizeof(double);
-    bool fits = m <= MAX_ROWS && size <= (double)problem->cache_bytes;
+    bool fits = m <= MAX_ROWS && rank_preconditioner_bytes(m) <= (double)problem->cache_bytes;
     return m <= RANK_MAX_LISTED_ROWS || fits ? m : 0;
 }
 
@@ -163,6 +163,10 @@ void rank_preconditioner_free(struct rank_preconditioner *preconditioner) {
     free(preconditioner);
 }
 
+double rank_preconditioner_bytes(size_t m) {
+    return (double)m * (double)m * 1.5 * sizeof(double);
+}
+
 double rank_preconditioner_work(size_t m) {
     const double nanoseconds = 0.1; /* measured: nanoseconds for each m^3 */
     return nanoseconds * (double)m * (double)m * (double)m;
@@ -174,27 +178,46 @@ const struct score_map *rank_preconditioner_map(const struct rank_preconditioner
 
 /* ---- the system ---- */
 
+/* Adds the Laplacian of one pair of problem rows, of this weight, to the lower triangle. */
+static void add_pair(struct rank_preconditioner *preconditioner, size_t better, size_t worse,
+                     double weight) {
+    const uint32_t *rows = preconditioner->problem.rows, *place = preconditioner->distinct->place;
+    size_t i = place[rows ? rows[better] : better], j = place[rows ? rows[worse] : worse];
+    size_t m = preconditioner->m;
+    double *A = preconditioner->inverse_and_factor;
+    if (i != j) {
+        A[larger(i, j) * m + smaller(i, j)] -= weight;
+        A[i * m + i] += weight;
+        A[j * m + j] += weight;
+    }
+}
+
+static void add_region(struct rank_preconditioner *preconditioner,
+                       const struct rank_multipliers *multipliers) {
+    const struct rank_listed *listed = multipliers->listed;
+    for (size_t r = 0; r < multipliers->n_region; r++) {
+        size_t j = multipliers->region[r];
+        add_pair(preconditioner, listed->row[listed->better[j]], listed->row[listed->worse[j]],
+                 preconditioner->factor * listed->weight[j]);
+    }
+}
+
 /* Adds c L to the lower triangle of the matrix. */
 static void add_laplacian(struct rank_preconditioner *preconditioner,
                           const struct rank_laplacian *laplacian, const double *s) {
-    const uint32_t *row = preconditioner->pairs->row, *rows = preconditioner->problem.rows;
-    const uint32_t *place = preconditioner->distinct->place;
-    double *A = preconditioner->inverse_and_factor;
-    size_t m = preconditioner->m;
+    const uint32_t *row = preconditioner->pairs->row;
+    if (laplacian->multipliers) {
+        add_region(preconditioner, laplacian->multipliers);
+        return;
+    }
     struct rank_pairs_walk walk =
         rank_pairs_walk(preconditioner->pairs, 0, preconditioner->pairs->n_groups);
     while (rank_pairs_next(&walk)) {
         uint32_t better = row[walk.better], worse = row[walk.worse];
         double margin = s[better] - s[worse];
-        if (!(margin < laplacian->high) || margin < laplacian->low) {
-            continue;
-        }
-        size_t i = place[rows ? rows[better] : better], j = place[rows ? rows[worse] : worse];
-        if (i != j) {
-            double curvature = preconditioner->factor * rank_pairs_walk_weight(&walk);
-            A[larger(i, j) * m + smaller(i, j)] -= curvature;
-            A[i * m + i] += curvature;
-            A[j * m + j] += curvature;
+        if (margin < laplacian->high && !(margin < laplacian->low)) {
+            add_pair(preconditioner, better, worse,
+                     preconditioner->factor * rank_pairs_walk_weight(&walk));
         }
     }
 }

@@ -36,6 +36,10 @@ int rank_preconditioner_create(struct rank_preconditioner **preconditioner,
                                struct error *err);
 void rank_preconditioner_free(struct rank_preconditioner *preconditioner);
 
+/* Bytes that the cache must have for the preconditioner of m distinct rows: one and a half times
+ * those of a matrix in double. */
+double rank_preconditioner_bytes(size_t m);
+
 /* Estimated time of the inversion and a few factorisations for m distinct rows, in nanoseconds of
  * one thread. */
 double rank_preconditioner_work(size_t m);

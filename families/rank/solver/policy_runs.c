@@ -206,13 +206,22 @@ int rank_run_cutting_planes(void *state, const struct monitor *monitor, struct e
     return run_to_gap(&repeated, ALGORITHM_CUTTING_PLANES, MAX_RUNS, err);
 }
 
+/* Lists the preferences, if they are not. */
+static int list_preferences(struct rank *rank, struct error *err) {
+    return rank->listed.row
+               ? 0
+               : rank_listed_create(&rank->listed, rank->problem, &rank->map, &rank->pairs,
+                                    rank->exterior ? exterior_weights(rank->exterior) : NULL, err);
+}
+
 /* ---- Newton's method ---- */
 
 /* From `start` (NULL: from zero), with at most `gradients` steps of conjugate gradients (0: no
  * limit) and their preconditioner (NULL: none). */
 static int newton_from(struct rank_fitting *fitting, double epsilon, const double *start,
                        uint64_t gradients, struct rank_preconditioner *preconditioner,
-                       const struct monitor *monitor, struct fit *fit, struct error *err) {
+                       struct rank_multipliers *multipliers, const struct monitor *monitor,
+                       struct fit *fit, struct error *err) {
     struct rank *rank = fitting->rank;
     const struct rank_parameters *parameters = &fitting->parameters;
     double **last = &rank->last[parameters->loss];
@@ -220,7 +229,8 @@ static int newton_from(struct rank_fitting *fitting, double epsilon, const doubl
     const struct score_map *map =
         preconditioner ? rank_preconditioner_map(preconditioner) : &rank->map;
     if (rank_newton_solve(rank->problem, map, &rank->pairs, parameters->loss, parameters->cost,
-                          epsilon, start, gradients, preconditioner, monitor, fit, err) < 0) {
+                          epsilon, start, gradients, preconditioner, multipliers, monitor, fit,
+                          err) < 0) {
         return -1;
     }
     *last = *last ? *last : memory_array(d, sizeof **last, "weights", err);
@@ -236,7 +246,8 @@ static int newton_once(struct repeated_run *repeated, double epsilon, const stru
                        struct fit *fit, struct error *err) {
     struct rank_fitting *fitting = repeated->fitting;
     return newton_from(fitting, epsilon, fitting->rank->last[fitting->parameters.loss],
-                       rank_iteration_limit(fitting, ALGORITHM_NEWTON), NULL, monitor, fit, err);
+                       rank_iteration_limit(fitting, ALGORITHM_NEWTON), NULL, NULL, monitor, fit,
+                       err);
 }
 
 int rank_run_newton(void *state, const struct monitor *monitor, struct error *err) {
@@ -247,8 +258,11 @@ int rank_run_newton(void *state, const struct monitor *monitor, struct error *er
 static int direct_once(struct repeated_run *repeated, double epsilon, const struct monitor *monitor,
                        struct fit *fit, struct error *err) {
     struct rank_fitting *fitting = repeated->fitting;
-    return newton_from(fitting, epsilon, fitting->best.weights, 0, fitting->rank->preconditioner,
-                       monitor, fit, err);
+    struct rank *rank = fitting->rank;
+    bool centred = rank->multipliers.listed != NULL;
+    rank->alpha = rank->multipliers.alpha;
+    return newton_from(fitting, epsilon, fitting->best.weights, 0, rank->preconditioner,
+                       centred ? &rank->multipliers : NULL, monitor, fit, err);
 }
 
 /* Whether the preconditioner of so many rows can be created, and a first step be taken, before an
@@ -256,6 +270,16 @@ static int direct_once(struct repeated_run *repeated, double epsilon, const stru
  * which the estimate is 12.5. Twice that, as the steps after it must also pay. */
 static bool has_time(size_t rows, const struct monitor *monitor) {
     return 2e-9 * rank_preconditioner_work(rows) < monitor_seconds_left(monitor);
+}
+
+/* Whether newton-direct smooths the hinge about a centre: if the list of preferences, beside the
+ * preconditioner, fits into the cache, or is that of the interior-point method. */
+static bool uses_multipliers(const struct rank_fitting *fitting) {
+    const struct rank *rank = fitting->rank;
+    size_t rows = rank->n_preconditioner_rows;
+    double bytes = rank_multipliers_bytes(&rank->pairs, rows) + rank_preconditioner_bytes(rows);
+    return fitting->parameters.loss == RANK_HINGE && !rank->map.cluster &&
+           (rank->n_distinct > 0 || bytes <= (double)rank->problem->cache_bytes);
 }
 
 int rank_run_newton_direct(void *state, const struct monitor *monitor, struct error *err) {
@@ -272,6 +296,12 @@ int rank_run_newton_direct(void *state, const struct monitor *monitor, struct er
         return 0;
     }
     certify_raise_work_limit(rank->certifier.certify, rank_preconditioner_work(rows));
+    rank_multipliers_free(&rank->multipliers); /* of another cost */
+    if (uses_multipliers(repeated.fitting) &&
+        (list_preferences(rank, err) < 0 ||
+         rank_multipliers_create(&rank->multipliers, &rank->listed, err) < 0)) {
+        return -1;
+    }
     return run_to_gap(&repeated, ALGORITHM_NEWTON_DIRECT, MAX_RUNS, err);
 }
 
@@ -285,6 +315,7 @@ static int interior_once(struct repeated_run *repeated, double epsilon,
     if (rank_interior_run(rank->interior, repeated->from_dual, epsilon, monitor, fit, err) < 0) {
         return -1;
     }
+    rank->alpha = rank_interior_alpha(rank->interior);
     fit->converged = !fit->reason || (repeated->from_dual && !stop_limited(fit->reason));
     repeated->from_dual = false;
     return 0;
@@ -309,9 +340,9 @@ int rank_run_interior_point(void *state, const struct monitor *monitor, struct e
         .fitting = state, .monitor = monitor, .once = interior_once, .counts_across_runs = true};
     struct rank *rank = repeated.fitting->rank;
     if (!rank->interior &&
-        rank_interior_create(&rank->interior, rank->problem, &rank->map, &rank->pairs,
-                             certify_norm_bounds(rank->certifier.certify),
-                             rank->exterior ? exterior_weights(rank->exterior) : NULL, err) < 0) {
+        (list_preferences(rank, err) < 0 ||
+         rank_interior_create(&rank->interior, rank->problem, &rank->map, &rank->listed,
+                              certify_norm_bounds(rank->certifier.certify), err) < 0)) {
         return -1;
     }
     if (!rank->interior) {

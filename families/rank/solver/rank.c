@@ -71,6 +71,8 @@ void rank_free(struct rank *rank) {
     }
     rank_low_rank_free(rank->low_rank);
     rank_interior_free(rank->interior);
+    rank_multipliers_free(&rank->multipliers);
+    rank_listed_free(&rank->listed);
     rank_preconditioner_free(rank->preconditioner);
     rank_points_clear(&rank->points, 0);
     fit_free(&rank->dual);
@@ -142,15 +144,17 @@ static void store_plane(void *context, double weight, const void *record) {
 
 /* Stores the fit's dual point in the form of the algorithm: coefficients of pairs, scores of a
  * smoothed loss, or cutting planes. */
-static int store_points(struct rank *rank, const struct fit *fit,
-                        const struct cutting_planes *planes, struct error *err) {
+static int store_points(struct rank *rank, const struct rank_parameters *parameters,
+                        const struct fit *fit, const struct cutting_planes *planes,
+                        struct error *err) {
     struct plane_visit visit = {.points = &rank->points, .err = err};
     rank_points_clear(&rank->points, rank->map.n);
     if (rank->exterior) {
         return exterior_points(rank->exterior, fit->dual_weights, &rank->points, err);
     }
     if (fit->dual_error) {
-        return rank_interior_points(rank->interior, &rank->points, err);
+        return rank_listed_points(&rank->listed, rank->alpha, parameters->cost,
+                                  parameters->loss == RANK_HINGE, &rank->points, err);
     }
     if (fit->dual_scores) {
         return rank_points_add(&rank->points, 1, fit->smoothing, fit->dual_scores, err);
@@ -181,7 +185,7 @@ int rank_take_fit(struct rank_fitting *fitting, struct fit *fit,
                         : rank_certify(&rank->certifier, parameters->loss, parameters->cost,
                                        parameters->epsilon, fit, found, err);
     if (status == 0 && update_best(&fitting->best, fit, found)) {
-        status = rank->keep ? store_points(rank, fit, planes, err) : 0;
+        status = rank->keep ? store_points(rank, parameters, fit, planes, err) : 0;
         keep_dual(rank, fit);
     }
     fit_free(fit);

@@ -6,6 +6,7 @@
 #include "families/rank/solver/certify.h"
 #include "families/rank/solver/interior_point.h"
 #include "families/rank/solver/low_rank.h"
+#include "families/rank/solver/multipliers.h"
 #include "families/rank/solver/newton_preconditioner.h"
 #include "families/rank/solver/rank.h"
 #include "fit/fit.h"
@@ -27,12 +28,15 @@ struct rank {
     uint64_t seed;                  /* of the landmarks */
     double *last[2];   /* weights of the last Newton solve, by loss; NULL before the first */
     size_t n_distinct; /* rows of the interior-point method; 0: it does not apply */
+    struct rank_listed listed; /* the preferences; empty (row NULL) before they are needed */
+    const double *alpha;       /* of these, of the last run of an algorithm that uses them */
     /* created at its first run; NULL before, or if it is impossible */
     struct rank_interior *interior;
     /* distinct rows of the preconditioned Newton system; 0: it does not apply */
     size_t n_preconditioner_rows;
     /* created at its first run; NULL before, or if it is impossible */
     struct rank_preconditioner *preconditioner;
+    struct rank_multipliers multipliers; /* empty (listed NULL) before they are needed */
     bool pair_features;
     bool keep;                 /* dual points are stored */
     struct rank_points points; /* the dual point of the last solve */

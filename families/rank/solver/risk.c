@@ -4,6 +4,7 @@
 #include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
+#include "families/rank/solver/multipliers.h"
 #include "fit/score_map.h"
 
 #include <float.h>
@@ -106,11 +107,27 @@ static double cut_huber(struct rank_risk *risk, const double *s, double *g, doub
     return value;
 }
 
+static double cut_centred(struct rank_risk *risk, const double *s, double *g, double *offset) {
+    struct rank_centred_loss at = rank_multipliers_evaluate(risk->multipliers, risk->mu, s, g);
+    *offset = at.value - array_dot(g, s, risk->pairs->n);
+    risk->active = risk->dual_offset = at.total;
+    risk->true_value = at.loss;
+    return at.value;
+}
+
 double rank_risk_evaluate(struct rank_risk *risk, const double *s, double *g, double *offset) {
     risk->s = s;
-    return risk->type == RANK_RISK_HINGE    ? cut_hinge(risk, s, g, offset)
-           : risk->type == RANK_RISK_SQUARE ? cut_square(risk, s, g, offset)
-                                            : cut_huber(risk, s, g, offset);
+    switch (risk->type) {
+    case RANK_RISK_HINGE:
+        return cut_hinge(risk, s, g, offset);
+    case RANK_RISK_SQUARE:
+        return cut_square(risk, s, g, offset);
+    case RANK_RISK_HUBER:
+        return cut_huber(risk, s, g, offset);
+    case RANK_RISK_CENTRED:
+        break;
+    }
+    return cut_centred(risk, s, g, offset);
 }
 
 /* Upper bound of |u| and of the scores. */

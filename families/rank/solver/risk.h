@@ -9,26 +9,30 @@
 
 #include <stdbool.h>
 
+struct rank_multipliers; /* multipliers.h */
+
 enum rank_risk_type {
     RANK_RISK_HINGE,  /* sum max(0, u), u = 1 - (s_i - s_j) */
     RANK_RISK_SQUARE, /* sum max(0, u)^2 */
-    RANK_RISK_HUBER   /* sum of u^2 / (2 mu) for 0 < u < mu, u - mu/2 above */
+    RANK_RISK_HUBER,  /* sum of u^2 / (2 mu) for 0 < u < mu, u - mu/2 above */
+    RANK_RISK_CENTRED /* the hinge smoothed about a centre (multipliers.h) */
 };
 
 struct rank_risk {
     struct rank_pairs *pairs;
     enum rank_risk_type type;
-    double mu;                      /* RANK_RISK_HUBER */
-    double *count, *moment, *inner; /* (n) work */
-    void *block;                    /* these arrays */
-    double total;                   /* total weight of the pairs of all processes */
+    double mu;                            /* RANK_RISK_HUBER, RANK_RISK_CENTRED */
+    struct rank_multipliers *multipliers; /* RANK_RISK_CENTRED: set by the caller, borrowed */
+    double *count, *moment, *inner;       /* (n) work */
+    void *block;                          /* these arrays */
+    double total;                         /* total weight of the pairs of all processes */
     /* Bounds of relative rounding errors, with those of the weights: of sums over pairs (a group's
      * are added one by one, or level by level; those of all rows in vector lanes), and of sums of
      * one integer for each group. */
     double sums_rounding, groups_rounding;
     const double *s; /* (n) scores of the last evaluation, borrowed */
     /* Results of the last evaluation. */
-    double true_value; /* the loss without smoothing: for RANK_RISK_HUBER that of the hinge */
+    double true_value; /* the loss without smoothing, that of the hinge */
     /* the linear part of the dual objective of that loss over C; for alpha_p = C clip(u/mu, 0,
      * 1) it is sum alpha_p / C */
     double dual_offset;

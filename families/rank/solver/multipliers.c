@@ -1,0 +1,178 @@
+/* The smoothed loss about the centre, and its Laplacian (multipliers.h). */
+#include "families/rank/solver/multipliers.h"
+
+#include "common/base/arrays.h"
+#include "common/base/dispatch.h"
+#include "common/base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double rank_multipliers_bytes(const struct rank_pairs *pairs, size_t n_distinct) {
+    double n = (double)n_distinct, most = fmin(pairs->n_pairs, n * (n - 1));
+    return n * n * sizeof(double) + most * (3 * sizeof(double) + 3 * sizeof(uint32_t));
+}
+
+int rank_multipliers_create(struct rank_multipliers *multipliers, const struct rank_listed *listed,
+                            struct error *err) {
+    size_t n = listed->n, n_pairs = listed->n_pairs, n_hinges = listed->n_hinges;
+    *multipliers = (struct rank_multipliers){.listed = listed};
+    multipliers->block =
+        ARRAYS_CREATE("multipliers", err, ARRAYS(n_hinges, double, &multipliers->centre),
+                      ARRAYS(n_pairs, double, &multipliers->alpha),
+                      ARRAYS(n, double, &multipliers->s, &multipliers->sum, &multipliers->a));
+    multipliers->region = memory_array(n_hinges, sizeof *multipliers->region, "multipliers", err);
+    for (size_t j = n_hinges; j < n_pairs; j++) {
+        multipliers->constant += listed->weight[j];
+    }
+    return multipliers->block && multipliers->region ? 0 : -1;
+}
+
+void rank_multipliers_free(struct rank_multipliers *multipliers) {
+    free(multipliers->block);
+    free(multipliers->region);
+    *multipliers = (struct rank_multipliers){0};
+}
+
+/* ---- preferences of one better row ----------------------------------------------------------- */
+
+/* Consecutive preferences of the list with the same better row, in ascending order of the worse. */
+struct run {
+    size_t n;
+    double score; /* of the better row */
+    const uint32_t *worse;
+    const double *weight, *centre;
+};
+
+/* The run that begins at preference j. */
+static struct run run_at(const struct rank_multipliers *multipliers, size_t j) {
+    const struct rank_listed *listed = multipliers->listed;
+    size_t end = j;
+    while (end < listed->n_hinges && listed->better[end] == listed->better[j]) {
+        end++;
+    }
+    return (struct run){end - j, multipliers->s[listed->better[j]], listed->worse + j,
+                        listed->weight + j, multipliers->centre + j};
+}
+
+static inline double slack_of(const struct run *run, const double *s, size_t p) {
+    return 1 - (run->score - s[run->worse[p]]);
+}
+
+static inline double clipped(double a) {
+    double above = a > 0 ? a : 0;
+    return above < 1 ? above : 1;
+}
+
+/* a (run->n) = weight times a. Returns the sums over the run. */
+DISPATCH static struct rank_centred_loss
+evaluate_run(const struct run *run, double mu, const double *restrict s, double *restrict a) {
+    double value = 0, loss = 0, total = 0, scale = 1 / mu;
+#pragma omp simd reduction(+ : value, loss, total)
+    for (size_t p = 0; p < run->n; p++) {
+        double u = slack_of(run, s, p), weight = run->weight[p];
+        double own = clipped(run->centre[p] + u * scale), off = own - run->centre[p];
+        a[p] = weight * own;
+        value += weight * (own * u - 0.5 * mu * off * off);
+        loss += weight * (u > 0 ? u : 0);
+        total += weight * own;
+    }
+    return (struct rank_centred_loss){value, loss, total};
+}
+
+/* ---- all preferences ------------------------------------------------------------------------- */
+
+static void load_scores(struct rank_multipliers *multipliers, const double *s) {
+    for (size_t k = 0; k < multipliers->listed->n; k++) {
+        multipliers->s[k] = s[multipliers->listed->row[k]];
+    }
+}
+
+/* out (n_scores) = the sums of distinct rows, at the first of each. */
+static void store_sums(const struct rank_multipliers *multipliers, double *out) {
+    const struct rank_listed *listed = multipliers->listed;
+    memset(out, 0, listed->n_scores * sizeof *out);
+    for (size_t k = 0; k < listed->n; k++) {
+        out[listed->row[k]] = multipliers->sum[k];
+    }
+}
+
+struct rank_centred_loss rank_multipliers_evaluate(struct rank_multipliers *multipliers, double mu,
+                                                   const double *s, double *g) {
+    const struct rank_listed *listed = multipliers->listed;
+    double constant = multipliers->constant, *sum = multipliers->sum;
+    struct rank_centred_loss all = {constant, constant, constant};
+    struct run run;
+    load_scores(multipliers, s);
+    memset(sum, 0, listed->n * sizeof *sum);
+    for (size_t j = 0; j < listed->n_hinges; j += run.n) {
+        run = run_at(multipliers, j);
+        struct rank_centred_loss own = evaluate_run(&run, mu, multipliers->s, multipliers->a);
+        for (size_t p = 0; p < run.n; p++) {
+            sum[run.worse[p]] += multipliers->a[p];
+        }
+        sum[listed->better[j]] -= own.total;
+        all.value += own.value;
+        all.loss += own.loss;
+        all.total += own.total;
+    }
+    store_sums(multipliers, g);
+    return all;
+}
+
+/* a (n_hinges) = a at scores s. */
+static void fill(struct rank_multipliers *multipliers, double mu, const double *s, double *a) {
+    const struct rank_listed *listed = multipliers->listed;
+    struct run run;
+    load_scores(multipliers, s);
+    for (size_t j = 0; j < listed->n_hinges; j += run.n) {
+        run = run_at(multipliers, j);
+        for (size_t p = 0; p < run.n; p++) {
+            a[j + p] = clipped(run.centre[p] + slack_of(&run, multipliers->s, p) / mu);
+        }
+    }
+}
+
+void rank_multipliers_recentre(struct rank_multipliers *multipliers, double mu, const double *s) {
+    fill(multipliers, mu, s, multipliers->centre);
+}
+
+void rank_multipliers_store(struct rank_multipliers *multipliers, double mu, double cost,
+                            const double *s) {
+    const struct rank_listed *listed = multipliers->listed;
+    fill(multipliers, mu, s, multipliers->alpha);
+    for (size_t j = 0; j < listed->n_pairs; j++) {
+        double cap = cost * listed->weight[j];
+        multipliers->alpha[j] = j < listed->n_hinges ? cap * multipliers->alpha[j] : cap;
+    }
+}
+
+void rank_multipliers_set_region(struct rank_multipliers *multipliers, double mu, const double *s) {
+    const struct rank_listed *listed = multipliers->listed;
+    struct run run;
+    multipliers->n_region = 0;
+    load_scores(multipliers, s);
+    for (size_t j = 0; j < listed->n_hinges; j += run.n) {
+        run = run_at(multipliers, j);
+        for (size_t p = 0; p < run.n; p++) { /* without a branch: entries are overwritten */
+            double a = run.centre[p] + slack_of(&run, multipliers->s, p) / mu;
+            multipliers->region[multipliers->n_region] = (uint32_t)(j + p);
+            multipliers->n_region += a > 0 && a < 1;
+        }
+    }
+}
+
+void rank_multipliers_apply(struct rank_multipliers *multipliers, const double *v, double *out) {
+    const struct rank_listed *listed = multipliers->listed;
+    double *sum = multipliers->sum;
+    memset(sum, 0, listed->n * sizeof *sum);
+    load_scores(multipliers, v);
+    for (size_t r = 0; r < multipliers->n_region; r++) {
+        size_t j = multipliers->region[r], one = listed->better[j], other = listed->worse[j];
+        double flow = listed->weight[j] * (multipliers->s[one] - multipliers->s[other]);
+        sum[one] += flow;
+        sum[other] -= flow;
+    }
+    store_sums(multipliers, out);
+}
