@@ -21,6 +21,10 @@ static const double FACTOR = 0.3, MIN_FACTOR = 0.01;
  * multiplied by FACTOR if the gap has stayed above CENTRE_GAIN times that at the last centre. */
 static const double CENTRE_RESIDUAL = 0.2, CENTRE_GAIN = 0.5;
 
+/* With centres: multiples 1 + x of w are tried, x from MIN_INCREMENT to MAX_INCREMENT by factors of
+ * COARSE. */
+static const double MIN_INCREMENT = 1e-9, MAX_INCREMENT = 0.1, COARSE = 8;
+
 enum { PATIENCE = 25 /* iterations without progress after which the path has stalled */ };
 
 /* Progress is a gap lower by this fraction. */
@@ -165,11 +169,31 @@ static bool is_at_minimum(const struct huber_path *path) {
                                   : PREDICTOR_RESIDUAL * (path->point.primal - path->point.dual));
 }
 
+/* Tries multiples of w above 1 as primal points: where the loss can be 0, margins slightly below 1
+ * cost more at a large C than a slightly larger norm. */
+static void try_multiples(struct huber_path *path) {
+    for (double increment = MIN_INCREMENT; increment < MAX_INCREMENT; increment *= COARSE) {
+        double factor = 1 + increment, offset;
+        for (size_t i = 0; i < path->map->n; i++) {
+            path->trial[i] = factor * path->s[i];
+        }
+        path->risk.cut(path->risk.context, path->trial, path->g, &offset);
+        double primal = 0.5 * factor * factor * path->squared_norm + path->cost * *path->loss;
+        if (primal < path->primal) {
+            path->primal = primal;
+            for (size_t k = 0; k < path->map->dimension; k++) {
+                path->best_w[k] = factor * path->w[k];
+            }
+        }
+    }
+}
+
 /* Smooths about the current minimum, and evaluates. */
 static int recentre(struct huber_path *path, double *last_gap, struct error *err) {
     double gap = path->primal - path->dual;
     bool slow = gap > CENTRE_GAIN * *last_gap;
     *last_gap = gap;
+    try_multiples(path);
     path->steps->recentre(path->context, slow ? fmax(*path->mu * FACTOR, path->min_mu) : *path->mu);
     return evaluate(path, err);
 }
@@ -199,6 +223,9 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         bool centres = smooth && path->steps->recentre;
         if (centres && recentre(path, &centre_gap, err) < 0) {
             return -1;
+        }
+        if (centres && is_reached(path)) {
+            return 0;
         }
         if ((smooth && !centres ? predict(path, factor, err) : correct(path, err)) < 0) {
             return -1;

@@ -54,7 +54,7 @@ every() {
     unit families/rank/solver/laplacian_factor
 }
 
-@test "rank: the hinge smoothed about a centre is as defined, with duplicate rows too" {
+@test "rank: losses smoothed about a centre are as defined, with duplicate rows too" {
     unit families/rank/solver/multipliers
 }
 
@@ -864,6 +864,40 @@ large() {
         train --strict $kernel -c 1e4 -e 1e-6 molecules model
         [ "$(header solver "$tmp/train.out")" = "cutting-planes, newton-direct" ]
     done
+}
+
+@test "rank: rows that can be ordered without loss reach the gap by newton-direct alone, at a large C" {
+    # alpha is far below C: with mu = 1 steps had a thousandth of their length
+    awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
+        BEGIN { s = 9; for (i = 0; i < 20; i++) draw(9)
+            for (i = 0; i < 500; i++) { printf "%d qid:%d", draw(5), 1 + i % 2
+                for (f = 1; f <= 40; f++) printf " %d:%.3f", f, draw(1000) / 1000
+                print "" } }' >loose
+    train --strict -t rbf -g 1 -c 1e4 loose model
+    [ "$(header solver "$tmp/train.out")" = "cutting-planes, newton-direct" ]
+    train --strict -t rbf -g 1 -l squared-hinge -c 1e4 -e 1e-6 loose model
+    [ "$(header solver "$tmp/train.out")" = "newton, newton-direct" ]
+}
+
+@test "rank: weights of preferences are exact however often their rows occur" {
+    # they were lowered by the product of the numbers of both rows, in all queries
+    awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
+        BEGIN { s = 11; for (i = 0; i < 20; i++) draw(9)
+            for (k = 0; k < 300; k++) { level[k] = draw(1000)
+                for (f = 1; f <= 30; f++) if (draw(3) == 0) row[k] = row[k] " " f ":1" }
+            for (i = 0; i < 12000; i++) { k = draw(10) < 4 ? 0 : draw(6) < 4 ? 1 : draw(300)
+                print level[k] + draw(300), "qid:" 1 + int(i / 10) row[k] } }' >often
+    train --strict -t rbf -g .3 -c 10 -e 1e-8 often model
+    [ "$(header solver "$tmp/train.out")" = "cutting-planes, newton-direct" ]
+}
+
+@test "rank: preferences of equal rows alone leave no gap, whatever the kernel" {
+    awk 'function draw(m) { s = s * 16807 % 2147483647; return s % m }
+        BEGIN { s = 5; for (i = 0; i < 20; i++) draw(9)
+            for (q = 1; q <= 400; q++) { row = ""
+                for (f = 1; f <= 40; f++) if (draw(2)) row = row " " f ":" draw(1000)
+                for (i = 0; i < 7; i++) print i, "qid:" q row } }' >alike
+    train --strict -t polynomial -d 5 -r 1 -g 1 alike model
 }
 
 # bats test_tags=long,slow

@@ -156,10 +156,6 @@ void rank_laplacian_set(struct rank_laplacian *laplacian, const double *s, doubl
                         double delta_high) {
     laplacian->low = delta_low;
     laplacian->high = delta_high;
-    if (laplacian->multipliers) {
-        rank_multipliers_set_region(laplacian->multipliers, delta_high - delta_low, s);
-        return;
-    }
     struct set_task task = {laplacian, s};
     threads_run(laplacian->pairs->threads, laplacian->pairs->n_tasks, set_run, &task);
 }

@@ -1,6 +1,7 @@
 /* The Laplacian of the active pairs: the curvature of the squared hinge and of the Huber loss. It
  * is applied by sums over score orders and never formed. Cost: O(n log n) for a product with a
- * vector. */
+ * vector. Or that of the preferences in a smoothed region (multipliers.h): only for
+ * rank_laplacian_apply, and vectors that are equal for duplicate rows. */
 #ifndef FAMILIES_RANK_SOLVER_LAPLACIAN_H
 #define FAMILIES_RANK_SOLVER_LAPLACIAN_H
 
@@ -23,8 +24,8 @@ struct rank_laplacian {
     uint32_t *first[2];
     uint32_t *end[2];
     double low, high; /* interval of margins */
-    /* if not NULL, L is of the preferences in the smoothed region about a centre instead, and the
-     * interval only gives mu, its width. Borrowed, set by the caller */
+    /* if not NULL, L is of the preferences in the smoothed region about a centre, which the caller
+     * sets, and there is no interval. Borrowed, set by the caller */
     struct rank_multipliers *multipliers;
     double *degree; /* (n) total weight of the pairs that contain each row */
     void *block;    /* all arrays */

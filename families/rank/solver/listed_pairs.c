@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximal number of rows in which duplicates are searched. They have at most 2^26 pairs. */
+/* Maximal number of rows in which rank_listed_count searches duplicates. */
 enum { MAX_SCORES = 4 * RANK_MAX_LISTED_ROWS };
 
 /* ---- distinct rows ---- */
@@ -156,47 +156,52 @@ int rank_listed_count(const struct problem *problem, const struct score_map *map
 /* ---- preferences ---- */
 
 /* The entry of W of the current pair. */
-static double *entry_of(const struct rank_listed *listed, const struct rank_pairs_walk *walk) {
+static size_t entry_of(const struct rank_listed *listed, const struct rank_pairs_walk *walk) {
     const uint32_t *row = listed->pairs->row;
-    return &listed->W[listed->distinct_row[row[walk->better]] * listed->n +
-                      listed->distinct_row[row[walk->worse]]];
+    return listed->distinct_row[row[walk->better]] * listed->n +
+           listed->distinct_row[row[walk->worse]];
 }
 
-/* Rounds sums of weights down, by more than the rounding error of the sum and of the division of
- * alpha: an alpha within C times the sum can then be divided into parts within C times the weights.
- * m parts, each rounded to a unit in alpha's last place, leave the last part m (1 + 1/2 + ... +
- * 1/m) / 2 units off. That is below 16 m for every possible m. */
-static int lower_sums(struct rank_listed *listed, struct error *err) {
-    const double each = 16 * DBL_EPSILON;
-    size_t n = listed->n, *count = memory_zeros(n, sizeof *count, "pairs", err);
-    for (size_t i = 0; count && i < listed->n_scores; i++) {
-        if (listed->distinct_row[i] != RANK_LISTED_NONE) {
-            count[listed->distinct_row[i]]++;
-        }
-    }
-    for (size_t k = 0; count && k < n * n; k++) {
-        double pairs = (double)count[k / n] * (double)count[k % n];
-        listed->W[k] *= pairs > 1 ? 1 - each * pairs : 1;
-    }
-    int status = count ? 0 : -1;
-    free(count);
-    return status;
-}
-
-/* W (n, n) = the weights of the preferences. */
+/* W (n, n) = the sums of the weights of the preferences, each of some pairs. Sums are rounded down,
+ * by more than their rounding error and that of the division of alpha: an alpha within C times the
+ * sum can then be divided into parts within C times the weights. m parts, each rounded to a unit in
+ * alpha's last place, leave the last part m (1 + 1/2 + ... + 1/m) / 2 units off. That is below 16 m
+ * for every possible m. */
 static int add_weights(struct rank_listed *listed, struct error *err) {
-    listed->W = memory_zeros(listed->n, listed->n * sizeof *listed->W, "pairs", err);
+    const double each = 16 * DBL_EPSILON;
+    size_t n = listed->n;
+    uint32_t *count = memory_zeros(n, n * sizeof *count, "pairs", err);
+    listed->W = count ? memory_zeros(n, n * sizeof *listed->W, "pairs", err) : NULL;
     struct rank_pairs_walk walk = rank_pairs_walk(listed->pairs, 0, listed->pairs->n_groups);
     while (listed->W && rank_pairs_next(&walk)) {
-        *entry_of(listed, &walk) += rank_pairs_walk_weight(&walk);
+        size_t k = entry_of(listed, &walk);
+        listed->W[k] += rank_pairs_walk_weight(&walk);
+        count[k]++;
     }
-    return listed->W ? lower_sums(listed, err) : -1;
+    for (size_t k = 0; listed->W && k < n * n; k++) {
+        listed->W[k] *= count[k] > 1 ? 1 - each * (double)count[k] : 1;
+    }
+    free(count);
+    return listed->W ? 0 : -1;
 }
 
 static int allocate_pairs(struct rank_listed *listed, struct error *err) {
     listed->weight = memory_array(listed->n_pairs, sizeof *listed->weight, "pairs", err);
     listed->better = memory_array(listed->n_pairs, 2 * sizeof *listed->better, "pairs", err);
     return listed->weight && listed->better ? 0 : -1;
+}
+
+/* Lists the preferences of row i: of other rows from *differ on, of equal rows from *equal on. */
+static void list_row(struct rank_listed *listed, size_t i, size_t *differ, size_t *equal) {
+    const double *W = listed->W + i * listed->n;
+    for (size_t k = 0; k < listed->n; k++) {
+        if (W[k] > 0) {
+            size_t j = k != i ? (*differ)++ : (*equal)++;
+            listed->better[j] = (uint32_t)i;
+            listed->worse[j] = (uint32_t)k;
+            listed->weight[j] = W[k];
+        }
+    }
 }
 
 static int list_pairs(struct rank_listed *listed, struct error *err) {
@@ -206,23 +211,17 @@ static int list_pairs(struct rank_listed *listed, struct error *err) {
     }
     for (size_t k = 0; k < n * n; k++) {
         listed->n_pairs += listed->W[k] > 0;
-        listed->n_hinges += listed->W[k] > 0 && k % (n + 1) > 0;
     }
-    if (listed->n_hinges == 0) {
-        listed->n_pairs = 0;
-        return 0;
+    listed->n_hinges = listed->n_pairs;
+    for (size_t i = 0; i < n; i++) {
+        listed->n_hinges -= listed->W[i * n + i] > 0;
     }
     if (allocate_pairs(listed, err) < 0) {
         return -1;
     }
     listed->worse = listed->better + listed->n_pairs;
-    for (size_t k = 0, differ = 0, equal = listed->n_hinges; k < n * n; k++) {
-        if (listed->W[k] > 0) {
-            size_t j = k % (n + 1) > 0 ? differ++ : equal++;
-            listed->better[j] = (uint32_t)(k / n);
-            listed->worse[j] = (uint32_t)(k % n);
-            listed->weight[j] = listed->W[k];
-        }
+    for (size_t i = 0, differ = 0, equal = listed->n_hinges; i < n; i++) {
+        list_row(listed, i, &differ, &equal);
     }
     return 0;
 }
@@ -353,7 +352,7 @@ struct share {
  * 0. */
 static struct share *share_of(const struct rank_listed *listed, struct share *share,
                               const struct rank_pairs_walk *walk) {
-    double at = *entry_of(listed, walk);
+    double at = listed->W[entry_of(listed, walk)];
     return at > 0 && rank_pairs_walk_weight(walk) > 0 ? &share[(size_t)at - 1] : NULL;
 }
 

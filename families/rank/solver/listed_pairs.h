@@ -17,7 +17,8 @@
 
 struct fit; /* fit/fit.h */
 
-/* Maximal number of distinct rows: an interior-point iteration with them takes some seconds. */
+/* Maximal number of distinct rows of the interior-point method: an iteration with them takes some
+ * seconds. */
 enum { RANK_MAX_LISTED_ROWS = 2896 };
 
 struct rank_listed {
@@ -42,15 +43,16 @@ struct rank_listed {
 
 #define RANK_LISTED_NONE UINT32_MAX
 
-/* *n = number of distinct rows, or of all rows for linear problems of few rows; 0: there are too
- * many rows (11,584 at most), distinct rows or features. margins: scores are margins of pairs. -1
- * if memory is short. */
+/* For the interior-point method: *n = number of distinct rows, or of all rows for linear problems
+ * of few rows; 0: there are too many rows (11,584 at most), distinct rows or features. margins:
+ * scores are margins of pairs. -1 if memory is short. */
 int rank_listed_count(const struct problem *problem, const struct score_map *map, bool margins,
                       size_t *n, struct error *err);
 
 /* Lists the preferences. weight (map->n): weight of each score if scores are margins of pairs
- * (exterior products); NULL: scores are of rows. n_hinges is 0 if no preference is left. Borrows
- * pairs. -1 if memory is short. The caller calls rank_listed_free, also then. */
+ * (exterior products); NULL: scores are of rows. n_hinges is 0 if all preferences are of equal
+ * rows. While it is made, 12 bytes for each two distinct rows are needed in addition to the list.
+ * Borrows pairs. -1 if memory is short. The caller calls rank_listed_free, also then. */
 int rank_listed_create(struct rank_listed *listed, const struct problem *problem,
                        const struct score_map *map, const struct rank_pairs *pairs,
                        const double *weight, struct error *err);

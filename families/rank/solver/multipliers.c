@@ -9,23 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-double rank_multipliers_bytes(const struct rank_pairs *pairs, size_t n_distinct) {
-    double n = (double)n_distinct, most = fmin(pairs->n_pairs, n * (n - 1));
-    return n * n * sizeof(double) + most * (3 * sizeof(double) + 3 * sizeof(uint32_t));
+double rank_multipliers_bytes(const struct rank_pairs *pairs, size_t n_distinct, bool keep) {
+    const double entry = 12, preference = 36, share = 48, point = 32; /* of a growing array */
+    double n = (double)n_distinct, most = fmin(pairs->n_pairs, n * n);
+    return n * n * entry + most * (preference + (keep ? share : 0)) +
+           (keep ? pairs->n_pairs * point : 0);
+}
+
+double rank_multipliers_curvature(bool squared) {
+    return squared ? 0.5 : 0;
+}
+
+/* The sum of alpha is about twice the primal. If one preference of each row has a loss, its mean a
+ * is 2 / ratio. Slacks of mu a are smoothed: they are of the size of a margin at most, and without
+ * need the squared hinge is not smoothed. */
+static double start_mu(bool squared, double ratio) {
+    return ratio > 2 ? ratio / 2 : squared ? 0 : 1;
 }
 
 int rank_multipliers_create(struct rank_multipliers *multipliers, const struct rank_listed *listed,
-                            struct error *err) {
+                            bool squared, double cost, double primal, struct error *err) {
     size_t n = listed->n, n_pairs = listed->n_pairs, n_hinges = listed->n_hinges;
-    *multipliers = (struct rank_multipliers){.listed = listed};
+    *multipliers = (struct rank_multipliers){.listed = listed, .squared = squared};
     multipliers->block =
         ARRAYS_CREATE("multipliers", err, ARRAYS(n_hinges, double, &multipliers->centre),
                       ARRAYS(n_pairs, double, &multipliers->alpha),
                       ARRAYS(n, double, &multipliers->s, &multipliers->sum, &multipliers->a));
     multipliers->region = memory_array(n_hinges, sizeof *multipliers->region, "multipliers", err);
-    for (size_t j = n_hinges; j < n_pairs; j++) {
-        multipliers->constant += listed->weight[j];
+    double total = 0;
+    for (size_t j = 0; j < n_pairs; j++) {
+        multipliers->constant += j < n_hinges ? 0 : listed->weight[j];
+        total += listed->weight[j];
     }
+    multipliers->mu =
+        start_mu(squared, cost * total / fmax(1, (double)n_pairs) * (double)n / primal);
     return multipliers->block && multipliers->region ? 0 : -1;
 }
 
@@ -33,6 +50,19 @@ void rank_multipliers_free(struct rank_multipliers *multipliers) {
     free(multipliers->block);
     free(multipliers->region);
     *multipliers = (struct rank_multipliers){0};
+}
+
+/* ---- losses ---------------------------------------------------------------------------------- */
+
+/* The smoothed loss: the maximum of a u - q/2 a^2 - mu/2 (a - centre)^2 over 0 <= a <= max. */
+struct shape {
+    double half_q, max, mu, scale; /* scale: 1 / (q + mu) */
+};
+
+static struct shape shape_of(const struct rank_multipliers *multipliers, double mu) {
+    bool squared = multipliers->squared;
+    double q = rank_multipliers_curvature(squared);
+    return (struct shape){q / 2, squared ? INFINITY : 1, mu, 1 / (q + mu)};
 }
 
 /* ---- preferences of one better row ----------------------------------------------------------- */
@@ -60,23 +90,30 @@ static inline double slack_of(const struct run *run, const double *s, size_t p) 
     return 1 - (run->score - s[run->worse[p]]);
 }
 
-static inline double clipped(double a) {
+/* a before it is clipped, for slack u. */
+static inline double unclipped(const struct shape *shape, double centre, double u) {
+    return (u + shape->mu * centre) * shape->scale;
+}
+
+static inline double clipped(const struct shape *shape, double a) {
     double above = a > 0 ? a : 0;
-    return above < 1 ? above : 1;
+    return above < shape->max ? above : shape->max;
 }
 
 /* a (run->n) = weight times a. Returns the sums over the run. */
-DISPATCH static struct rank_centred_loss
-evaluate_run(const struct run *run, double mu, const double *restrict s, double *restrict a) {
-    double value = 0, loss = 0, total = 0, scale = 1 / mu;
+DISPATCH static struct rank_centred_loss evaluate_run(const struct run *run, struct shape shape,
+                                                      const double *restrict s,
+                                                      double *restrict a) {
+    double value = 0, loss = 0, total = 0;
 #pragma omp simd reduction(+ : value, loss, total)
     for (size_t p = 0; p < run->n; p++) {
-        double u = slack_of(run, s, p), weight = run->weight[p];
-        double own = clipped(run->centre[p] + u * scale), off = own - run->centre[p];
+        double u = slack_of(run, s, p), weight = run->weight[p], centre = run->centre[p];
+        double own = clipped(&shape, unclipped(&shape, centre, u)), off = own - centre;
+        double square = shape.half_q * own * own, above = u > 0 ? u : 0;
         a[p] = weight * own;
-        value += weight * (own * u - 0.5 * mu * off * off);
-        loss += weight * (u > 0 ? u : 0);
-        total += weight * own;
+        value += weight * (own * u - square - 0.5 * shape.mu * off * off);
+        loss += weight * (shape.half_q > 0 ? above * above : above);
+        total += weight * (own - square);
     }
     return (struct rank_centred_loss){value, loss, total};
 }
@@ -101,6 +138,7 @@ static void store_sums(const struct rank_multipliers *multipliers, double *out) 
 struct rank_centred_loss rank_multipliers_evaluate(struct rank_multipliers *multipliers, double mu,
                                                    const double *s, double *g) {
     const struct rank_listed *listed = multipliers->listed;
+    const struct shape shape = shape_of(multipliers, mu);
     double constant = multipliers->constant, *sum = multipliers->sum;
     struct rank_centred_loss all = {constant, constant, constant};
     struct run run;
@@ -108,11 +146,13 @@ struct rank_centred_loss rank_multipliers_evaluate(struct rank_multipliers *mult
     memset(sum, 0, listed->n * sizeof *sum);
     for (size_t j = 0; j < listed->n_hinges; j += run.n) {
         run = run_at(multipliers, j);
-        struct rank_centred_loss own = evaluate_run(&run, mu, multipliers->s, multipliers->a);
+        struct rank_centred_loss own = evaluate_run(&run, shape, multipliers->s, multipliers->a);
+        double sum_of_run = 0;
         for (size_t p = 0; p < run.n; p++) {
             sum[run.worse[p]] += multipliers->a[p];
+            sum_of_run += multipliers->a[p];
         }
-        sum[listed->better[j]] -= own.total;
+        sum[listed->better[j]] -= sum_of_run;
         all.value += own.value;
         all.loss += own.loss;
         all.total += own.total;
@@ -124,12 +164,14 @@ struct rank_centred_loss rank_multipliers_evaluate(struct rank_multipliers *mult
 /* a (n_hinges) = a at scores s. */
 static void fill(struct rank_multipliers *multipliers, double mu, const double *s, double *a) {
     const struct rank_listed *listed = multipliers->listed;
+    const struct shape shape = shape_of(multipliers, mu);
     struct run run;
     load_scores(multipliers, s);
     for (size_t j = 0; j < listed->n_hinges; j += run.n) {
         run = run_at(multipliers, j);
         for (size_t p = 0; p < run.n; p++) {
-            a[j + p] = clipped(run.centre[p] + slack_of(&run, multipliers->s, p) / mu);
+            double u = slack_of(&run, multipliers->s, p);
+            a[j + p] = clipped(&shape, unclipped(&shape, run.centre[p], u));
         }
     }
 }
@@ -143,22 +185,24 @@ void rank_multipliers_store(struct rank_multipliers *multipliers, double mu, dou
     const struct rank_listed *listed = multipliers->listed;
     fill(multipliers, mu, s, multipliers->alpha);
     for (size_t j = 0; j < listed->n_pairs; j++) {
-        double cap = cost * listed->weight[j];
-        multipliers->alpha[j] = j < listed->n_hinges ? cap * multipliers->alpha[j] : cap;
+        double of_equal = multipliers->squared ? 2 : 1;
+        multipliers->alpha[j] =
+            cost * listed->weight[j] * (j < listed->n_hinges ? multipliers->alpha[j] : of_equal);
     }
 }
 
 void rank_multipliers_set_region(struct rank_multipliers *multipliers, double mu, const double *s) {
     const struct rank_listed *listed = multipliers->listed;
+    const struct shape shape = shape_of(multipliers, mu);
     struct run run;
     multipliers->n_region = 0;
     load_scores(multipliers, s);
     for (size_t j = 0; j < listed->n_hinges; j += run.n) {
         run = run_at(multipliers, j);
         for (size_t p = 0; p < run.n; p++) { /* without a branch: entries are overwritten */
-            double a = run.centre[p] + slack_of(&run, multipliers->s, p) / mu;
+            double a = unclipped(&shape, run.centre[p], slack_of(&run, multipliers->s, p));
             multipliers->region[multipliers->n_region] = (uint32_t)(j + p);
-            multipliers->n_region += a > 0 && a < 1;
+            multipliers->n_region += a > 0 && a < shape.max;
         }
     }
 }

@@ -1,14 +1,15 @@
-/* The hinge of listed preferences, smoothed about a dual point, for the method of multipliers
+/* The losses of listed preferences, smoothed about a dual point, for the method of multipliers
  * (Hestenes, "Multiplier and gradient methods", J. Optimization Theory and Applications 4, 1969;
  * Rockafellar, "Monotone operators and the proximal point algorithm", SIAM J. Control and
  * Optimization 14, 1976).
  *
- * The loss of a preference with u = 1 - (s_i - s_j) is the maximum of a u over 0 <= a <= 1. It is
- * smoothed to that of a u - mu/2 (a - centre)^2, where a = clip(centre + u/mu, 0, 1). With centre 0
- * that is the Huber loss, whose minima approach those of the hinge only as mu goes to 0. Here each
- * centre is the a of the last minimum, and they do so for any mu. Its preferences with 0 < a < 1,
- * the smoothed region, are those with margin 1 and few others; with a small mu and centre 0 most
- * steps of Newton's method end where a preference enters the region.
+ * The loss of a preference with u = 1 - (s_i - s_j) is the maximum of a u over 0 <= a <= 1, the
+ * squared hinge that of a u - q/2 a^2 over a >= 0, q = 1/2. mu/2 (a - centre)^2 is subtracted, so a
+ * = (u + mu centre) / (q + mu), clipped. With centre 0 the smoothed hinge is the Huber loss, whose
+ * minima approach those of the hinge only as mu goes to 0. Here each centre is the a of the last
+ * minimum, and they do so for any mu. The smoothed region, preferences whose a is not clipped, is
+ * then those with margin 1 and few others. With a small mu and centre 0, or a large C and mu = 0,
+ * most steps of Newton's method end where a preference enters the region.
  *
  * Cost of an evaluation: O(listed preferences). */
 #ifndef FAMILIES_RANK_SOLVER_MULTIPLIERS_H
@@ -17,37 +18,45 @@
 #include "common/base/error.h"
 #include "families/rank/solver/listed_pairs.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct rank_multipliers {
     const struct rank_listed *listed;
-    double *centre;   /* (n_hinges) in [0, 1] */
+    bool squared;     /* the squared hinge; false: the hinge */
+    double mu;        /* of the next run */
+    double *centre;   /* (n_hinges) 0 or more; of the hinge at most 1 */
     double *alpha;    /* (n_pairs) the stored dual point; 0 before the first */
     double *s;        /* (listed->n) scores of distinct rows */
     double *sum;      /* (listed->n) work: sums of distinct rows */
     double *a;        /* (listed->n) work: weight times a of a row's preferences */
     uint32_t *region; /* (n_hinges) preferences in the smoothed region, */
     size_t n_region;  /* so many */
-    double constant;  /* total weight of the preferences of equal rows, whose a is 1 */
+    double constant;  /* total weight of the preferences of equal rows, whose loss is 1 */
     void *block;      /* the arrays of doubles */
 };
 
 /* The smoothed loss at some scores, without the factor C. */
 struct rank_centred_loss {
     double value; /* the smoothed loss */
-    double loss;  /* the hinge */
-    double total; /* sum of weight times a: the linear part of the dual */
+    double loss;  /* the loss itself */
+    double total; /* sum of weight times (a - q/2 a^2): the linear part of the dual */
 };
 
-/* Allocates, with centre 0. Borrows listed. -1 if memory is short. The caller calls
+/* Allocates, with centre 0 and a mu for a problem with this cost and a primal of about this size.
+ * Borrows listed. -1 if memory is short. The caller calls
  * rank_multipliers_free, also then. */
 int rank_multipliers_create(struct rank_multipliers *multipliers, const struct rank_listed *listed,
-                            struct error *err);
+                            bool squared, double cost, double primal, struct error *err);
 void rank_multipliers_free(struct rank_multipliers *multipliers);
 
-/* Bytes of the multipliers and of the list of so many distinct rows. */
-double rank_multipliers_bytes(const struct rank_pairs *pairs, size_t n_distinct);
+/* Bytes of the multipliers and of the list of so many distinct rows, at most; keep: and of the dual
+ * point as one alpha for each pair (rank_listed_points). */
+double rank_multipliers_bytes(const struct rank_pairs *pairs, size_t n_distinct, bool keep);
+
+/* q of the loss; 1 / (q + mu) is the curvature of the smoothed loss in the region. */
+double rank_multipliers_curvature(bool squared);
 
 /* The smoothed loss at scores s (listed->n_scores). g, of that size, gets its gradient by scores:
  * of duplicate rows the first has that of all. */
@@ -57,7 +66,8 @@ struct rank_centred_loss rank_multipliers_evaluate(struct rank_multipliers *mult
 /* centre = a at scores s. */
 void rank_multipliers_recentre(struct rank_multipliers *multipliers, double mu, const double *s);
 
-/* alpha = cost times weight times a at scores s; a is 1 for preferences of equal rows. */
+/* alpha = cost times weight times a at scores s; for preferences of equal rows a is 1, or 2 if the
+ * hinge is squared. */
 void rank_multipliers_store(struct rank_multipliers *multipliers, double mu, double cost,
                             const double *s);
 

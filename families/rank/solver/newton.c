@@ -45,14 +45,15 @@ struct newton {
     struct cg cg; /* if H is NULL */
     void *block;  /* all arrays except H */
     struct rank_preconditioner *preconditioner; /* of CG with kernels; NULL: none */
-    struct rank_multipliers *multipliers; /* of the hinge smoothed about a centre; NULL: centre 0 */
+    struct rank_multipliers *multipliers; /* the loss is smoothed about a centre; NULL: about 0 */
     double dual_offset;                   /* linear part of the dual objective */
     uint64_t cg_steps_left;               /* remaining steps of CG */
 };
 
 /* The factor c of the Laplacian in the Hessian. */
 static double curvature_factor(const struct newton *newton) {
-    return newton->path.cost * (newton->huber ? 1 / newton->risk.mu : 2);
+    double mu = newton->huber || newton->multipliers ? newton->risk.mu : 0;
+    return newton->path.cost / (rank_multipliers_curvature(!newton->huber) + mu);
 }
 
 /* H = I + c A'LA, A the data (linear). */
@@ -246,8 +247,12 @@ static int step(void *context, double region_mu, bool *found, struct error *err)
         *found = false;
         return 0;
     }
-    rank_laplacian_set(&newton->laplacian, newton->path.s,
-                       newton->huber ? 1 - region_mu : -INFINITY, 1);
+    if (newton->multipliers) {
+        rank_multipliers_set_region(newton->multipliers, newton->risk.mu, newton->path.s);
+    } else {
+        rank_laplacian_set(&newton->laplacian, newton->path.s,
+                           newton->huber ? 1 - region_mu : -INFINITY, 1);
+    }
     return newton->H ? formed_hessian_step(newton, found, err) : cg_step(newton, found, err);
 }
 
@@ -278,8 +283,9 @@ static int run(struct newton *newton, struct error *err) {
     bool ended = fit->converged || stop_limited(path->reason);
     fit->reason = newton->cg_steps_left > 0 || ended ? path->reason : STOP_ITERATIONS;
     if (status == 0 && newton->multipliers) {
+        newton->multipliers->mu = newton->risk.mu;
         status = rank_listed_dual(newton->multipliers->listed, newton->map,
-                                  newton->multipliers->alpha, path->cost, false, fit, err);
+                                  newton->multipliers->alpha, path->cost, !newton->huber, fit, err);
     }
     return status;
 }
@@ -322,6 +328,7 @@ static int newton_create(struct newton *newton, struct rank_pairs *pairs, struct
         return -1;
     }
     newton->risk.multipliers = newton->laplacian.multipliers = newton->multipliers;
+    newton->risk.mu = newton->multipliers ? newton->multipliers->mu : newton->risk.mu;
     path->risk = rank_risk_functions(&newton->risk, false);
     return 0;
 }
@@ -349,7 +356,7 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
                                       .loss = &newton.risk.true_value,
                                       .cost = cost,
                                       .epsilon = epsilon,
-                                      .piecewise_linear = newton.huber,
+                                      .piecewise_linear = newton.huber || multipliers,
                                       .min_mu = MIN_MU,
                                       .primal = INFINITY,
                                       .dual = 0}; /* alpha = 0 */

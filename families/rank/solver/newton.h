@@ -28,10 +28,10 @@ enum { RANK_MAX_HESSIAN_FEATURES = 2048 };
 /* Solves to a relative gap of epsilon from `start` (dimension; NULL: from zero), with at most
  * `max_cg_steps` steps of conjugate gradients (0: no limit; STOP_ITERATIONS if they are used up).
  * preconditioner: for kernels, and `map` is then its map; NULL: none. With a preconditioner this is
- * the algorithm newton-direct, without one it is newton. multipliers: for the hinge, which is then
- * smoothed about their centre, also that of an earlier run; the dual point of fit is their alpha.
- * NULL: mu goes to 0. Fills fit; the caller calls fit_free. -1 if memory is short or scores
- * overflow. */
+ * the algorithm newton-direct, without one it is newton. multipliers, only with a preconditioner:
+ * the loss is smoothed about their centre, also that of an earlier run, and the dual point of fit
+ * is their alpha. NULL: the hinge is smoothed about 0, and mu goes to 0. Fills fit; the caller
+ * calls fit_free. -1 if memory is short or scores overflow. */
 int rank_newton_solve(const struct problem *problem, const struct score_map *map,
                       struct rank_pairs *pairs, enum rank_loss loss, double cost, double epsilon,
                       const double *start, uint64_t max_cg_steps,

@@ -155,9 +155,8 @@ static const struct policy_row rows[] = {
      .when =
          "positive semidefinite kernels, up to 2,896 distinct rows, or 16,384 that fit into the "
          "cache; more than 256 where interior-point applies",
-     .limit =
-         "4 runs, each to a smaller gap; the hinge by the method of multipliers where the list "
-         "of preferences fits into the cache, or of 2,896 distinct rows",
+     .limit = "4 runs, each to a smaller gap; by the method of multipliers where the list of "
+              "preferences fits into the cache",
      .then = "interior-point; without it the fit ends",
      .applies = newton_direct_applies,
      .run = rank_run_newton_direct},

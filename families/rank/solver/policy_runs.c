@@ -272,14 +272,25 @@ static bool has_time(size_t rows, const struct monitor *monitor) {
     return 2e-9 * rank_preconditioner_work(rows) < monitor_seconds_left(monitor);
 }
 
-/* Whether newton-direct smooths the hinge about a centre: if the list of preferences, beside the
- * preconditioner, fits into the cache, or is that of the interior-point method. */
+/* Whether newton-direct smooths the loss about a centre: if the list of preferences, with the
+ * preconditioner and what a proof needs, fits into the cache. */
 static bool uses_multipliers(const struct rank_fitting *fitting) {
     const struct rank *rank = fitting->rank;
     size_t rows = rank->n_preconditioner_rows;
-    double bytes = rank_multipliers_bytes(&rank->pairs, rows) + rank_preconditioner_bytes(rows);
-    return fitting->parameters.loss == RANK_HINGE && !rank->map.cluster &&
-           (rank->n_distinct > 0 || bytes <= (double)rank->problem->cache_bytes);
+    double bytes = rank_multipliers_bytes(&rank->pairs, rows, rank->keep);
+    return !rank->map.cluster &&
+           bytes + rank_preconditioner_bytes(rows) <= (double)rank->problem->cache_bytes;
+}
+
+/* Lists the preferences and creates their multipliers. */
+static int create_multipliers(struct rank_fitting *fitting, struct error *err) {
+    struct rank *rank = fitting->rank;
+    const struct rank_parameters *parameters = &fitting->parameters;
+    bool squared = parameters->loss == RANK_SQUARED_HINGE;
+    return list_preferences(rank, err) < 0
+               ? -1
+               : rank_multipliers_create(&rank->multipliers, &rank->listed, squared,
+                                         parameters->cost, fitting->best.certificate.primal, err);
 }
 
 int rank_run_newton_direct(void *state, const struct monitor *monitor, struct error *err) {
@@ -296,10 +307,8 @@ int rank_run_newton_direct(void *state, const struct monitor *monitor, struct er
         return 0;
     }
     certify_raise_work_limit(rank->certifier.certify, rank_preconditioner_work(rows));
-    rank_multipliers_free(&rank->multipliers); /* of another cost */
-    if (uses_multipliers(repeated.fitting) &&
-        (list_preferences(rank, err) < 0 ||
-         rank_multipliers_create(&rank->multipliers, &rank->listed, err) < 0)) {
+    if (!rank->multipliers.listed && uses_multipliers(repeated.fitting) &&
+        create_multipliers(repeated.fitting, err) < 0) {
         return -1;
     }
     return run_to_gap(&repeated, ALGORITHM_NEWTON_DIRECT, MAX_RUNS, err);

@@ -110,7 +110,7 @@ static double cut_huber(struct rank_risk *risk, const double *s, double *g, doub
 static double cut_centred(struct rank_risk *risk, const double *s, double *g, double *offset) {
     struct rank_centred_loss at = rank_multipliers_evaluate(risk->multipliers, risk->mu, s, g);
     *offset = at.value - array_dot(g, s, risk->pairs->n);
-    risk->active = risk->dual_offset = at.total;
+    risk->dual_offset = at.total;
     risk->true_value = at.loss;
     return at.value;
 }

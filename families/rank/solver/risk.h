@@ -1,5 +1,6 @@
 /* The losses of RankSVM, summed over all preference pairs, as convex risks of the scores
- * (fit/risk.h). Cost of an evaluation: one or two sums over pairs (pairs.h). */
+ * (fit/risk.h). Cost of an evaluation: one or two sums over pairs (pairs.h); RANK_RISK_CENTRED: a
+ * visit of each listed preference. That one may be below 0, and has no `rounding`. */
 #ifndef FAMILIES_RANK_SOLVER_RISK_H
 #define FAMILIES_RANK_SOLVER_RISK_H
 
@@ -32,11 +33,11 @@ struct rank_risk {
     double sums_rounding, groups_rounding;
     const double *s; /* (n) scores of the last evaluation, borrowed */
     /* Results of the last evaluation. */
-    double true_value; /* the loss without smoothing, that of the hinge */
-    /* the linear part of the dual objective of that loss over C; for alpha_p = C clip(u/mu, 0,
-     * 1) it is sum alpha_p / C */
+    double true_value; /* the loss without smoothing */
+    /* the linear part of the dual objective of that loss over C; for RANK_RISK_HUBER and alpha_p =
+     * C clip(u/mu, 0, 1) it is sum alpha_p / C */
     double dual_offset;
-    double active; /* total weight of the pairs with a loss */
+    double active; /* total weight of the pairs with a loss; not of RANK_RISK_CENTRED */
 };
 
 /* Allocates. Borrows pairs. If groups are distributed over processes, every process must create and

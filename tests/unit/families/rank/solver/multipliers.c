@@ -1,4 +1,4 @@
-/* The hinge smoothed about a centre (families/rank/solver/multipliers.h) is as defined, pair
+/* The losses smoothed about a centre (families/rank/solver/multipliers.h) are as defined, pair
  * by pair, with duplicate rows in one query and in several: values, gradients, dual points, and the
  * Laplacian of the smoothed region. */
 #include "families/rank/solver/multipliers.h"
@@ -14,9 +14,11 @@ static double clip(double a) {
 }
 
 /* a of a pair at scores s; s_centre NULL: centre 0. */
-static double multiplier(const double *s_centre, const double *s, double mu, size_t i, size_t j) {
-    double centre = s_centre ? multiplier(NULL, s_centre, MU, i, j) : 0;
-    return clip(centre + (1 - s[i] + s[j]) / mu);
+static double multiplier(bool squared, const double *s_centre, const double *s, double mu, size_t i,
+                         size_t j) {
+    double centre = s_centre ? multiplier(squared, NULL, s_centre, MU, i, j) : 0;
+    double u = 1 - s[i] + s[j];
+    return squared ? fmax((u + mu * centre) / (mu + 0.5), 0) : clip(centre + u / mu);
 }
 
 struct expected {
@@ -25,17 +27,19 @@ struct expected {
 };
 
 /* By the definition, with gradients and products of duplicate rows summed at the first. */
-static struct expected expect(const struct reference_pairs *pairs, const size_t *first,
-                              const double *s_centre, const double *s, double mu) {
+static struct expected expect(const struct reference_pairs *pairs, bool squared,
+                              const size_t *first, const double *s_centre, const double *s,
+                              double mu) {
     struct expected all = {0};
     for (size_t p = 0; p < pairs->m; p++) {
         size_t i = pairs->i[p], j = pairs->j[p];
-        double u = 1 - s[i] + s[j], a = multiplier(s_centre, s, mu, i, j);
-        double centre = s_centre ? multiplier(NULL, s_centre, MU, i, j) : 0;
-        bool same = first[i] == first[j], curved = a > 0 && a < 1 && !same;
-        all.value += pairs->cost[p] * (same ? 1 : a * u - mu / 2 * (a - centre) * (a - centre));
-        all.loss += pairs->cost[p] * fmax(u, 0);
-        all.total += pairs->cost[p] * (same ? 1 : a);
+        double u = 1 - s[i] + s[j], a = multiplier(squared, s_centre, s, mu, i, j);
+        double centre = s_centre ? multiplier(squared, NULL, s_centre, MU, i, j) : 0;
+        double half = mu / 2 * (a - centre) * (a - centre), square = squared ? a * a / 4 : 0;
+        bool same = first[i] == first[j], curved = a > 0 && (squared || a < 1) && !same;
+        all.value += pairs->cost[p] * (same ? 1 : a * u - square - half);
+        all.loss += pairs->cost[p] * (squared ? fmax(u, 0) * fmax(u, 0) : fmax(u, 0));
+        all.total += pairs->cost[p] * (same ? 1 : a - square);
         all.g[first[i]] -= pairs->cost[p] * (same ? 0 : a);
         all.g[first[j]] += pairs->cost[p] * (same ? 0 : a);
         all.product[first[i]] += curved ? pairs->cost[p] * (s[i] - s[j]) : 0;
@@ -59,11 +63,11 @@ static void compare(struct rank_multipliers *multipliers, const struct expected 
     }
     rank_multipliers_store(multipliers, mu, COST, s);
     for (size_t j = 0; j < multipliers->listed->n_pairs; j++) {
-        double cap = COST * multipliers->listed->weight[j];
-        CHECK_TRUE(multipliers->alpha[j] >= 0 && multipliers->alpha[j] <= cap);
-        sum += multipliers->alpha[j];
+        double cap = COST * multipliers->listed->weight[j], alpha = multipliers->alpha[j];
+        CHECK_TRUE(alpha >= 0 && (multipliers->squared || alpha <= cap));
+        sum += alpha - (multipliers->squared ? alpha * alpha / (4 * cap) : 0);
     }
-    CHECK_NEAR(sum, COST * wanted->total, 1e-12, "sum of alpha");
+    CHECK_NEAR(sum, COST * wanted->total, 1e-12, "linear part of the dual");
 }
 
 /* Scores, equal for duplicate rows. */
@@ -82,6 +86,7 @@ int main(void) {
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct reference_data rows = random_rows(N, FEATURES, 1 + seed % 4, seed % 3 ? 1 : 0, seed);
         struct rank_preferences all = all_pairs();
+        bool squared = seed % 5 < 2;
         size_t first[N];
         double s[3][N];
         uint64_t state = seed;
@@ -101,14 +106,14 @@ int main(void) {
         struct rank_listed listed;
         struct rank_multipliers multipliers;
         MUST(rank_listed_create(&listed, &problem, &map, &pairs, NULL, &err));
-        MUST(rank_multipliers_create(&multipliers, &listed, &err));
+        MUST(rank_multipliers_create(&multipliers, &listed, squared, COST, 1, &err));
         for (size_t k = 0; k < 3; k++) {
             draw_scores(first, &state, s[k]);
         }
-        struct expected at = expect(&wanted, first, NULL, s[0], MU);
+        struct expected at = expect(&wanted, squared, first, NULL, s[0], MU);
         compare(&multipliers, &at, s[0], MU);
         rank_multipliers_recentre(&multipliers, MU, s[1]);
-        at = expect(&wanted, first, s[1], s[2], MU / 3);
+        at = expect(&wanted, squared, first, s[1], s[2], MU / 3);
         compare(&multipliers, &at, s[2], MU / 3);
         rank_multipliers_free(&multipliers);
         rank_listed_free(&listed);
@@ -116,6 +121,6 @@ int main(void) {
         reference_pairs_free(&wanted);
         data_free(&data);
     }
-    puts("ok: the smoothed hinge, its gradient, its Laplacian and its dual point are as defined");
+    puts("ok: smoothed losses, their gradients, Laplacians and dual points are as defined");
     return 0;
 }
