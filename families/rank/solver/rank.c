@@ -292,9 +292,9 @@ int rank_solve(struct rank *rank, const struct rank_parameters *parameters,
         return zero_solution(rank, parameters->cost, solution, err);
     }
     onward = monitor_reserve_time(&run, monitor, LAST_PRODUCTS * solving.fitting.product_seconds);
-    rank_multipliers_free(&rank->multipliers); /* of another cost */
-    rank->alpha = NULL;
     int status = solve_all(&solving, err);
+    rank_multipliers_free(&rank->multipliers); /* another cost has others */
+    rank->alpha = NULL;
     status =
         status < 0 ? -1 : fill_solution(rank, parameters, &solving.fitting.best, solution, err);
     free(solving.fitting.best.weights);
