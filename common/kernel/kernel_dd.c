@@ -548,7 +548,7 @@ double kernel_rounding_dd(const struct kernel_rows *rows, size_t m) {
 
 double kernel_work_dd(const struct kernel_rows *rows, size_t n, size_t m, size_t k) {
     const double value = 200, output = 1; /* measured, as are the costs of a feature */
-    double feature = rows->data->row_start ? 10 : 0.7;
+    double feature = rows->data->row_start ? 5 : 0.7;
     double length = (double)data_values(rows->data) / fmax(1, (double)rows->data->n_rows);
     return (double)n * (double)m * (value + feature * length + output * (double)k);
 }

@@ -34,6 +34,7 @@ int rank_multipliers_create(struct rank_multipliers *multipliers, const struct r
     multipliers->block =
         ARRAYS_CREATE("multipliers", err, ARRAYS(n_hinges, double, &multipliers->centre),
                       ARRAYS(n_pairs, double, &multipliers->alpha),
+                      ARRAYS(listed->n_scores, double, &multipliers->last),
                       ARRAYS(n, double, &multipliers->s, &multipliers->sum, &multipliers->a));
     multipliers->region = memory_array(n_hinges, sizeof *multipliers->region, "multipliers", err);
     double total = 0;

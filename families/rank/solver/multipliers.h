@@ -26,6 +26,8 @@ struct rank_multipliers {
     const struct rank_listed *listed;
     bool squared;     /* the squared hinge; false: the hinge */
     double mu;        /* of the next run */
+    double *last;     /* (listed->n_scores) the last iterate of the last run; */
+    bool has_run;     /* false: there is none */
     double *centre;   /* (n_hinges) 0 or more; of the hinge at most 1 */
     double *alpha;    /* (n_pairs) the stored dual point; 0 before the first */
     double *s;        /* (listed->n) scores of distinct rows */

@@ -284,6 +284,8 @@ static int run(struct newton *newton, struct error *err) {
     fit->reason = newton->cg_steps_left > 0 || ended ? path->reason : STOP_ITERATIONS;
     if (status == 0 && newton->multipliers) {
         newton->multipliers->mu = newton->risk.mu;
+        newton->multipliers->has_run = true;
+        memcpy(newton->multipliers->last, path->w, newton->map->dimension * sizeof *path->w);
         status = rank_listed_dual(newton->multipliers->listed, newton->map,
                                   newton->multipliers->alpha, path->cost, !newton->huber, fit, err);
     }
@@ -362,6 +364,9 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
                                       .dual = 0}; /* alpha = 0 */
     *fit = (struct fit){0};
     int status = newton_create(&newton, pairs, err);
+    if (multipliers && multipliers->has_run) {
+        start = multipliers->last;
+    }
     if (status == 0 && start) {
         memcpy(newton.path.w, start, map->dimension * sizeof(double));
         status = map->scores(map, newton.path.w, newton.path.s, err);

@@ -3,10 +3,6 @@
 
 #include "families/rank/solver/newton.h"
 
-/* Up to this number of distinct rows the interior-point method precedes newton-direct, whose steps
- * visit all pairs: 3,000 rows, 200 of them distinct, take .4 s instead of 2.5 s. */
-enum { MAX_ROWS_INTERIOR_FIRST = 256 };
-
 /* Before a fallback solver, cutting planes get distinct rows / ROWS_PER_STEP iterations, and a run
  * of newton as many steps of conjugate gradients; at least these. With 40 planes eccb2018 at C = 1
  * takes 3 times as long, with 100 steps of conjugate gradients 2,452 rows at C = 1,000 1.3 times as
@@ -78,9 +74,7 @@ static bool has_fallbacks(const struct rank_fitting *fitting) {
 static bool newton_direct_applies(const void *state) {
     const struct rank_fitting *fitting = state;
     return has_fallbacks(fitting) && fitting->rank->n_preconditioner_rows > 0 &&
-           !has_run(fitting, ALGORITHM_NEWTON_DIRECT) &&
-           (distinct_rows(fitting->rank) > MAX_ROWS_INTERIOR_FIRST ||
-            !applies(fitting, ALGORITHM_INTERIOR_POINT));
+           !has_run(fitting, ALGORITHM_NEWTON_DIRECT);
 }
 
 static bool interior_point_applies(const void *state) {
@@ -154,7 +148,7 @@ static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_NEWTON_DIRECT,
      .when =
          "positive semidefinite kernels, up to 2,896 distinct rows, or 16,384 that fit into the "
-         "cache; more than 256 where interior-point applies",
+         "cache",
      .limit = "4 runs, each to a smaller gap; by the method of multipliers where the list of "
               "preferences fits into the cache",
      .then = "interior-point; without it the fit ends",

@@ -2,11 +2,10 @@
  *
  * With a kernel and --solver auto, many rows start with landmarks (low-rank); else the hinge starts
  * with cutting planes and the squared hinge with newton. If these converge slowly and the kernel is
- * positive semidefinite, newton-direct follows, or up to 256 distinct rows the interior-point
- * method. The interior-point method comes last, and only up to 2,896 distinct rows. newton-direct
- * takes up to 2,896 distinct rows, or 16,384 if they fit into the cache (newton_preconditioner.h).
- * It needs a kernel that is known to be positive semidefinite, so a sigmoid kernel has no fallback
- * solver above 2,896 distinct rows. */
+ * positive semidefinite, newton-direct follows. The interior-point method comes last, and only up
+ * to 2,896 distinct rows. newton-direct takes up to 2,896 distinct rows, or 16,384 if they fit into
+ * the cache (newton_preconditioner.h). It needs a kernel that is known to be positive semidefinite,
+ * so a sigmoid kernel has no fallback solver above 2,896 distinct rows. */
 #ifndef FAMILIES_RANK_SOLVER_POLICY_H
 #define FAMILIES_RANK_SOLVER_POLICY_H
 

@@ -265,11 +265,13 @@ static int direct_once(struct repeated_run *repeated, double epsilon, const stru
                        centred ? &rank->multipliers : NULL, monitor, fit, err);
 }
 
-/* Whether the preconditioner of so many rows can be created, and a first step be taken, before an
- * unfinished run is discarded: 5,000 rows take 4 s on a quiet machine and 12 s on a busy one, of
- * which the estimate is 12.5. Twice that, as the steps after it must also pay. */
-static bool has_time(size_t rows, const struct monitor *monitor) {
-    return 2e-9 * rank_preconditioner_work(rows) < monitor_seconds_left(monitor);
+/* Whether a fallback solver of so many rows can be created, and take a first step, before an
+ * unfinished run is discarded. newton-direct: 5,000 rows take 4 s on a quiet machine and 12 s on a
+ * busy one, of which the estimate is 12.5; twice that, as the steps after it must also pay. The
+ * interior-point method takes three times as long. */
+static bool has_time(enum algorithm algorithm, size_t rows, const struct monitor *monitor) {
+    double factor = algorithm == ALGORITHM_INTERIOR_POINT ? 6e-9 : 2e-9;
+    return factor * rank_preconditioner_work(rows) < monitor_seconds_left(monitor);
 }
 
 /* Whether newton-direct smooths the loss about a centre: if the list of preferences, with the
@@ -297,7 +299,7 @@ int rank_run_newton_direct(void *state, const struct monitor *monitor, struct er
     struct repeated_run repeated = {.fitting = state, .monitor = monitor, .once = direct_once};
     struct rank *rank = repeated.fitting->rank;
     size_t rows = rank->n_preconditioner_rows;
-    if (!rank->preconditioner && has_time(rows, monitor) &&
+    if (!rank->preconditioner && has_time(ALGORITHM_NEWTON_DIRECT, rows, monitor) &&
         rank_preconditioner_create(&rank->preconditioner, rank->problem, &rank->pairs, err) < 0) {
         return -1;
     }
@@ -348,7 +350,7 @@ int rank_run_interior_point(void *state, const struct monitor *monitor, struct e
     struct repeated_run repeated = {
         .fitting = state, .monitor = monitor, .once = interior_once, .counts_across_runs = true};
     struct rank *rank = repeated.fitting->rank;
-    if (!rank->interior &&
+    if (!rank->interior && has_time(ALGORITHM_INTERIOR_POINT, rank->n_distinct, monitor) &&
         (list_preferences(rank, err) < 0 ||
          rank_interior_create(&rank->interior, rank->problem, &rank->map, &rank->listed,
                               certify_norm_bounds(rank->certifier.certify), err) < 0)) {
