@@ -13,7 +13,7 @@
  *
  * With `recentre`, each minimum is that of the loss smoothed about the a of the last one instead:
  * the method of multipliers, which converges for any mu, so mu is lowered only where the gap does
- * not fall by half from one centre to the next.
+ * not fall by half from one centre to the next. Multiples of these minima are tried as the best w.
  *
  * The caller defines the problem, computes the Newton steps and stores the best dual points: rank
  * and mc do. Smooth losses (the squared hinge) use the same loop with constant mu. Cost: one Newton
@@ -60,7 +60,7 @@ struct huber_path {
     const double *loss;    /* the original risk at the last evaluation of `risk` */
     double cost;           /* C */
     double epsilon;        /* target of the relative gap */
-    bool piecewise_linear; /* the loss is smoothed by mu; false: it is smooth, mu is constant */
+    bool piecewise_linear; /* the loss is smoothed by mu; false: mu is constant */
     double min_mu;         /* where rounding of margins / mu ends the path */
     /* Accuracy of the line search, relative to the predicted decrease of the step, and to the
      * target of primal - dual; 0: exact, however little is gained. */

@@ -51,7 +51,7 @@ int rank_listed_count(const struct problem *problem, const struct score_map *map
 
 /* Lists the preferences. weight (map->n): weight of each score if scores are margins of pairs
  * (exterior products); NULL: scores are of rows. n_hinges is 0 if all preferences are of equal
- * rows. While it is made, 12 bytes for each two distinct rows are needed in addition to the list.
+ * rows. While it is made, 4 bytes for each entry of W are needed in addition.
  * Borrows pairs. -1 if memory is short. The caller calls rank_listed_free, also then. */
 int rank_listed_create(struct rank_listed *listed, const struct problem *problem,
                        const struct score_map *map, const struct rank_pairs *pairs,

@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-double rank_multipliers_bytes(const struct rank_pairs *pairs, size_t n_distinct, bool keep) {
-    const double entry = 12, preference = 36, share = 48, point = 32; /* of a growing array */
-    double n = (double)n_distinct, most = fmin(pairs->n_pairs, n * n);
-    return n * n * entry + most * (preference + (keep ? share : 0)) +
-           (keep ? pairs->n_pairs * point : 0);
+double rank_multipliers_bytes(const struct rank_pairs *pairs, size_t n_distinct) {
+    const double entry = 12, preference = 36;
+    double n = (double)n_distinct;
+    return n * n * entry + fmin(pairs->n_pairs, n * n) * preference;
 }
 
 double rank_multipliers_curvature(bool squared) {
@@ -24,7 +23,7 @@ double rank_multipliers_curvature(bool squared) {
  * is 2 / ratio. Slacks of mu a are smoothed: they are of the size of a margin at most, and without
  * need the squared hinge is not smoothed. */
 static double start_mu(bool squared, double ratio) {
-    return ratio > 2 ? ratio / 2 : squared ? 0 : 1;
+    return ratio > 2 && isfinite(ratio) ? ratio / 2 : squared ? 0 : 1;
 }
 
 int rank_multipliers_create(struct rank_multipliers *multipliers, const struct rank_listed *listed,

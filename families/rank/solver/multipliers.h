@@ -8,8 +8,9 @@
  * = (u + mu centre) / (q + mu), clipped. With centre 0 the smoothed hinge is the Huber loss, whose
  * minima approach those of the hinge only as mu goes to 0. Here each centre is the a of the last
  * minimum, and they do so for any mu. The smoothed region, preferences whose a is not clipped, is
- * then those with margin 1 and few others. With a small mu and centre 0, or a large C and mu = 0,
- * most steps of Newton's method end where a preference enters the region.
+ * then those with margin 1 and few others, or of the squared hinge those with a loss. With a small
+ * mu and centre 0, or a large C and mu = 0, most steps of Newton's method end where a preference
+ * enters the region.
  *
  * Cost of an evaluation: O(listed preferences). */
 #ifndef FAMILIES_RANK_SOLVER_MULTIPLIERS_H
@@ -46,16 +47,16 @@ struct rank_centred_loss {
     double total; /* sum of weight times (a - q/2 a^2): the linear part of the dual */
 };
 
-/* Allocates, with centre 0 and a mu for a problem with this cost and a primal of about this size.
- * Borrows listed. -1 if memory is short. The caller calls
+/* Allocates, with centre 0 and a mu for a problem with this cost and a primal of about this size
+ * (0: it is not known). Borrows listed. -1 if memory is short. The caller calls
  * rank_multipliers_free, also then. */
 int rank_multipliers_create(struct rank_multipliers *multipliers, const struct rank_listed *listed,
                             bool squared, double cost, double primal, struct error *err);
 void rank_multipliers_free(struct rank_multipliers *multipliers);
 
-/* Bytes of the multipliers and of the list of so many distinct rows, at most; keep: and of the dual
- * point as one alpha for each pair (rank_listed_points). */
-double rank_multipliers_bytes(const struct rank_pairs *pairs, size_t n_distinct, bool keep);
+/* Bytes of the multipliers and of the list of so many distinct rows, at most. A proof needs more
+ * (rank_listed_points). */
+double rank_multipliers_bytes(const struct rank_pairs *pairs, size_t n_distinct);
 
 /* q of the loss; 1 / (q + mu) is the curvature of the smoothed loss in the region. */
 double rank_multipliers_curvature(bool squared);

@@ -4,8 +4,9 @@
  * Squared hinge: the Hessian is I + 2C A'LA, L the Laplacian of the active pairs. Hinge: the same
  * for its Huber smoothing, with Hessian I + (C/mu) A'LA over the pairs 0 < u < mu, while mu goes to
  * 0 (methods/smoothing_path.h). alpha = C clip(u/mu, 0, 1) is feasible for the dual of the hinge,
- * so every iteration knows the duality gap of the original problem. With few preferences of
- * distinct rows the method of multipliers takes the place of small mu (multipliers.h).
+ * so every iteration knows the duality gap of the original problem. With multipliers the Hessian of
+ * both losses is I + C/(q + mu) A'LA over the smoothed region, and mu need not be small
+ * (multipliers.h).
  *
  * With few features the Hessian is formed and factored: O(n d^2 + d^3) per iteration. Otherwise
  * conjugate gradients compute the step, one product with L, A and A' each; for kernels in the inner

@@ -48,8 +48,7 @@ double rank_preconditioner_work(size_t m);
 const struct score_map *rank_preconditioner_map(const struct rank_preconditioner *preconditioner);
 
 /* Factors the system for c = factor and a Laplacian whose interval was set at scores s (n), or of a
- * smoothed region. False
- * if rounding errors leave no factorisation. */
+ * smoothed region. False if rounding errors leave no factorisation. */
 bool rank_preconditioner_update(struct rank_preconditioner *preconditioner,
                                 const struct rank_laplacian *laplacian, const double *s,
                                 double factor);

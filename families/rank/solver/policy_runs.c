@@ -275,11 +275,11 @@ static bool has_time(enum algorithm algorithm, size_t rows, const struct monitor
 }
 
 /* Whether newton-direct smooths the loss about a centre: if the list of preferences, with the
- * preconditioner and what a proof needs, fits into the cache. */
+ * preconditioner, fits into the cache. */
 static bool uses_multipliers(const struct rank_fitting *fitting) {
     const struct rank *rank = fitting->rank;
     size_t rows = rank->n_preconditioner_rows;
-    double bytes = rank_multipliers_bytes(&rank->pairs, rows, rank->keep);
+    double bytes = rank_multipliers_bytes(&rank->pairs, rows);
     return !rank->map.cluster &&
            bytes + rank_preconditioner_bytes(rows) <= (double)rank->problem->cache_bytes;
 }
@@ -350,7 +350,12 @@ int rank_run_interior_point(void *state, const struct monitor *monitor, struct e
     struct repeated_run repeated = {
         .fitting = state, .monitor = monitor, .once = interior_once, .counts_across_runs = true};
     struct rank *rank = repeated.fitting->rank;
-    if (!rank->interior && has_time(ALGORITHM_INTERIOR_POINT, rank->n_distinct, monitor) &&
+    if (!rank->interior && !has_time(ALGORITHM_INTERIOR_POINT, rank->n_distinct, monitor)) {
+        repeated.fitting->ran |= 1U << ALGORITHM_INTERIOR_POINT;
+        repeated.fitting->best.reason = STOP_TIME;
+        return 0;
+    }
+    if (!rank->interior &&
         (list_preferences(rank, err) < 0 ||
          rank_interior_create(&rank->interior, rank->problem, &rank->map, &rank->listed,
                               certify_norm_bounds(rank->certifier.certify), err) < 0)) {

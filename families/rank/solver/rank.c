@@ -238,10 +238,12 @@ static int solve_to(void *context, double epsilon, struct tolerance_result *end,
     struct rank_fitting *fitting = &solving->fitting;
     const struct certificate *certificate = &fitting->best.certificate;
     int status;
-    const unsigned fallbacks = 1U << ALGORITHM_NEWTON_DIRECT | 1U << ALGORITHM_INTERIOR_POINT;
+    const unsigned direct = 1U << ALGORITHM_NEWTON_DIRECT, last = 1U << ALGORITHM_INTERIOR_POINT;
     fitting->parameters.epsilon = epsilon;
     /* what has given way to a fallback solver does not run again */
-    fitting->ran = fitting->ran & fallbacks ? fitting->ran & ~fallbacks : 0;
+    fitting->ran = fitting->ran & last     ? fitting->ran & ~last
+                   : fitting->ran & direct ? fitting->ran & ~direct
+                                           : 0;
     do { /* again, if a fallback solver turned out to be impossible */
         fitting->fallback_impossible = false;
         status = policy_run(&rank_policy, fitting, solving->monitor, err);

@@ -60,7 +60,9 @@ struct rank_fitting {
     struct rank_best best;
     const struct monitor *limit; /* of the fit, without time kept for its certificate */
     double product_seconds;      /* with a time limit: of a product with the kernel matrix; or 0 */
-    unsigned ran;             /* bit set by enum algorithm: the algorithms that ran for this gap */
+    /* bit set by enum algorithm: the algorithms that ran for this gap, or before a fallback solver
+     * for an earlier one */
+    unsigned ran;
     bool at_limit;            /* the last one ended at its work limit */
     bool fallback_impossible; /* a fallback solver could not be created, or not in time */
 };

@@ -16,7 +16,7 @@ enum rank_risk_type {
     RANK_RISK_HINGE,  /* sum max(0, u), u = 1 - (s_i - s_j) */
     RANK_RISK_SQUARE, /* sum max(0, u)^2 */
     RANK_RISK_HUBER,  /* sum of u^2 / (2 mu) for 0 < u < mu, u - mu/2 above */
-    RANK_RISK_CENTRED /* the hinge smoothed about a centre (multipliers.h) */
+    RANK_RISK_CENTRED /* either, smoothed about a centre (multipliers.h) */
 };
 
 struct rank_risk {

@@ -53,7 +53,7 @@ static void compare(struct rank_multipliers *multipliers, const struct expected 
     double g[N], product[N], sum = 0;
     struct rank_centred_loss found = rank_multipliers_evaluate(multipliers, mu, s, g);
     CHECK_NEAR(found.value, wanted->value, 1e-12, "smoothed loss");
-    CHECK_NEAR(found.loss, wanted->loss, 1e-12, "hinge");
+    CHECK_NEAR(found.loss, wanted->loss, 1e-12, "loss");
     CHECK_NEAR(found.total, wanted->total, 1e-12, "total");
     rank_multipliers_set_region(multipliers, mu, s);
     rank_multipliers_apply(multipliers, s, product);
@@ -107,11 +107,16 @@ int main(void) {
         struct rank_multipliers multipliers;
         MUST(rank_listed_create(&listed, &problem, &map, &pairs, NULL, &err));
         MUST(rank_multipliers_create(&multipliers, &listed, squared, COST, 1, &err));
+        CHECK_TRUE(multipliers.mu > 1); /* a primal of 1 is small */
         for (size_t k = 0; k < 3; k++) {
             draw_scores(first, &state, s[k]);
         }
         struct expected at = expect(&wanted, squared, first, NULL, s[0], MU);
         compare(&multipliers, &at, s[0], MU);
+        if (squared) {
+            at = expect(&wanted, squared, first, NULL, s[1], 0);
+            compare(&multipliers, &at, s[1], 0);
+        }
         rank_multipliers_recentre(&multipliers, MU, s[1]);
         at = expect(&wanted, squared, first, s[1], s[2], MU / 3);
         compare(&multipliers, &at, s[2], MU / 3);
