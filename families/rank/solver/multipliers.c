@@ -19,30 +19,19 @@ double rank_multipliers_curvature(bool squared) {
     return squared ? 0.5 : 0;
 }
 
-/* The sum of alpha is about twice the primal. If one preference of each row has a loss, its mean a
- * is 2 / ratio. Slacks of mu a are smoothed: they are of the size of a margin at most, and without
- * need the squared hinge is not smoothed. */
-static double start_mu(bool squared, double ratio) {
-    return ratio > 2 && isfinite(ratio) ? ratio / 2 : squared ? 0 : 1;
-}
-
 int rank_multipliers_create(struct rank_multipliers *multipliers, const struct rank_listed *listed,
-                            bool squared, double cost, double primal, struct error *err) {
+                            bool squared, double mu, struct error *err) {
     size_t n = listed->n, n_pairs = listed->n_pairs, n_hinges = listed->n_hinges;
-    *multipliers = (struct rank_multipliers){.listed = listed, .squared = squared};
+    *multipliers = (struct rank_multipliers){.listed = listed, .squared = squared, .mu = mu};
     multipliers->block =
         ARRAYS_CREATE("multipliers", err, ARRAYS(n_hinges, double, &multipliers->centre),
                       ARRAYS(n_pairs, double, &multipliers->alpha),
                       ARRAYS(listed->n_scores, double, &multipliers->last),
                       ARRAYS(n, double, &multipliers->s, &multipliers->sum, &multipliers->a));
     multipliers->region = memory_array(n_hinges, sizeof *multipliers->region, "multipliers", err);
-    double total = 0;
-    for (size_t j = 0; j < n_pairs; j++) {
-        multipliers->constant += j < n_hinges ? 0 : listed->weight[j];
-        total += listed->weight[j];
+    for (size_t j = n_hinges; j < n_pairs; j++) {
+        multipliers->constant += listed->weight[j];
     }
-    multipliers->mu =
-        start_mu(squared, cost * total / fmax(1, (double)n_pairs) * (double)n / primal);
     return multipliers->block && multipliers->region ? 0 : -1;
 }
 

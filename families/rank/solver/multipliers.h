@@ -47,11 +47,10 @@ struct rank_centred_loss {
     double total; /* sum of weight times (a - q/2 a^2): the linear part of the dual */
 };
 
-/* Allocates, with centre 0 and a mu for a problem with this cost and a primal of about this size
- * (0: it is not known). Borrows listed. -1 if memory is short. The caller calls
+/* Allocates, with centre 0 and this mu. Borrows listed. -1 if memory is short. The caller calls
  * rank_multipliers_free, also then. */
 int rank_multipliers_create(struct rank_multipliers *multipliers, const struct rank_listed *listed,
-                            bool squared, double cost, double primal, struct error *err);
+                            bool squared, double mu, struct error *err);
 void rank_multipliers_free(struct rank_multipliers *multipliers);
 
 /* Bytes of the multipliers and of the list of so many distinct rows, at most. A proof needs more

@@ -274,25 +274,30 @@ static bool has_time(enum algorithm algorithm, size_t rows, const struct monitor
     return factor * rank_preconditioner_work(rows) < monitor_seconds_left(monitor);
 }
 
-/* Whether newton-direct smooths the loss about a centre: if the list of preferences, with the
- * preconditioner, fits into the cache. */
-static bool uses_multipliers(const struct rank_fitting *fitting) {
+/* The mu with which newton-direct begins to smooth the loss about a centre; 0: it does not. The sum
+ * of alpha is about twice the primal. If one preference of each row has a loss, its mean a is 2 /
+ * ratio. Slacks of mu a are smoothed: they are of the size of a margin at most, and the squared
+ * hinge is not smoothed without need. The list of preferences, with the preconditioner, must fit
+ * into the cache. */
+static double start_mu(const struct rank_fitting *fitting) {
     const struct rank *rank = fitting->rank;
+    bool squared = fitting->parameters.loss == RANK_SQUARED_HINGE;
     size_t rows = rank->n_preconditioner_rows;
-    double bytes = rank_multipliers_bytes(&rank->pairs, rows);
-    return !rank->map.cluster &&
-           bytes + rank_preconditioner_bytes(rows) <= (double)rank->problem->cache_bytes;
+    double weight = rank->loss[RANK_HINGE].total / rank->pairs.n_pairs;
+    double ratio =
+        fitting->parameters.cost * weight * (double)rows / fitting->best.certificate.primal;
+    double bytes = rank_multipliers_bytes(&rank->pairs, rows) + rank_preconditioner_bytes(rows);
+    if (rank->map.cluster || bytes > (double)rank->problem->cache_bytes) {
+        return 0;
+    }
+    return ratio > 2 && isfinite(ratio) ? ratio / 2 : squared ? 0 : 1;
 }
 
 /* Lists the preferences and creates their multipliers. */
-static int create_multipliers(struct rank_fitting *fitting, struct error *err) {
-    struct rank *rank = fitting->rank;
-    const struct rank_parameters *parameters = &fitting->parameters;
-    bool squared = parameters->loss == RANK_SQUARED_HINGE;
+static int create_multipliers(struct rank *rank, bool squared, double mu, struct error *err) {
     return list_preferences(rank, err) < 0
                ? -1
-               : rank_multipliers_create(&rank->multipliers, &rank->listed, squared,
-                                         parameters->cost, fitting->best.certificate.primal, err);
+               : rank_multipliers_create(&rank->multipliers, &rank->listed, squared, mu, err);
 }
 
 int rank_run_newton_direct(void *state, const struct monitor *monitor, struct error *err) {
@@ -309,8 +314,9 @@ int rank_run_newton_direct(void *state, const struct monitor *monitor, struct er
         return 0;
     }
     certify_raise_work_limit(rank->certifier.certify, rank_preconditioner_work(rows));
-    if (!rank->multipliers.listed && uses_multipliers(repeated.fitting) &&
-        create_multipliers(repeated.fitting, err) < 0) {
+    double mu = start_mu(repeated.fitting);
+    bool squared = repeated.fitting->parameters.loss == RANK_SQUARED_HINGE;
+    if (!rank->multipliers.listed && mu > 0 && create_multipliers(rank, squared, mu, err) < 0) {
         return -1;
     }
     return run_to_gap(&repeated, ALGORITHM_NEWTON_DIRECT, MAX_RUNS, err);

@@ -106,8 +106,7 @@ int main(void) {
         struct rank_listed listed;
         struct rank_multipliers multipliers;
         MUST(rank_listed_create(&listed, &problem, &map, &pairs, NULL, &err));
-        MUST(rank_multipliers_create(&multipliers, &listed, squared, COST, 1, &err));
-        CHECK_TRUE(multipliers.mu > 1); /* a primal of 1 is small */
+        MUST(rank_multipliers_create(&multipliers, &listed, squared, MU, &err));
         for (size_t k = 0; k < 3; k++) {
             draw_scores(first, &state, s[k]);
         }
