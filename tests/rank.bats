@@ -879,6 +879,9 @@ large() {
     train --strict -t rbf -g 1 -l squared-hinge -c 1e4 -e 1e-6 loose model
     [ "$(header solver "$tmp/train.out")" = "newton, newton-direct" ]
     [ "$(header iterations "$tmp/train.out")" -le 60 ] # 100 with mu = 0
+    "$bin/datasets/generate" ltr --rows 300 --features 30 --queries 6 --output loose
+    train --strict -t rbf -g 1 -c 1e4 --log log loose model
+    [ "$(grep -c newton-direct log)" -le 24 ] # 33 without multiples of w as primal points
 }
 
 @test "rank: weights of preferences are exact however often their rows occur" {

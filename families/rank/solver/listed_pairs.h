@@ -1,8 +1,7 @@
 /* A list of the preferences of few distinct rows, for the interior-point method (interior_point.h)
- * and the method of multipliers (multipliers.h).
- * Duplicate rows, of any groups, share one score, and preferences of the same two distinct rows are
- * summed. In data with many duplicates, such as fingerprints of molecules, few preferences remain.
- */
+ * and the method of multipliers (multipliers.h). Duplicate rows, of any groups, share one score,
+ * and preferences of the same two distinct rows are summed. In data with many duplicates, such as
+ * fingerprints of molecules, few preferences remain. */
 #ifndef FAMILIES_RANK_SOLVER_LISTED_PAIRS_H
 #define FAMILIES_RANK_SOLVER_LISTED_PAIRS_H
 
@@ -51,8 +50,8 @@ int rank_listed_count(const struct problem *problem, const struct score_map *map
 
 /* Lists the preferences. weight (map->n): weight of each score if scores are margins of pairs
  * (exterior products); NULL: scores are of rows. n_hinges is 0 if all preferences are of equal
- * rows. While it is made, 4 bytes for each entry of W are needed in addition.
- * Borrows pairs. -1 if memory is short. The caller calls rank_listed_free, also then. */
+ * rows. While it is made, 4 bytes for each entry of W are needed in addition. Borrows pairs. -1 if
+ * memory is short. The caller calls rank_listed_free, also then. */
 int rank_listed_create(struct rank_listed *listed, const struct problem *problem,
                        const struct score_map *map, const struct rank_pairs *pairs,
                        const double *weight, struct error *err);
