@@ -7,9 +7,9 @@
 #include "driver/predict_private.h"
 
 #include "common/base/memory.h"
+#include "common/base/text.h"
 #include "common/data/source.h"
 #include "driver/by_query.h"
-#include "driver/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/output.h"
-#include "driver/text.h"
+#include "common/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

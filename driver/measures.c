@@ -3,7 +3,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/number.h"
-#include "driver/text.h"
+#include "common/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The output files of a trainer, opened early and renamed together (outputs.h). */
 #include "driver/outputs.h"
 
+#include "common/base/text.h"
 #include "common/data/distribute.h"
 #include "driver/run_files.h"
-#include "driver/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,9 +159,10 @@ int outputs_open(struct outputs *outputs, const struct family *family,
 }
 
 int outputs_write_model(struct outputs *outputs, const struct family *family,
-                        const struct model *model, uint32_t *checksum, struct error *err) {
+                        const struct model *model, struct threads *threads, uint32_t *checksum,
+                        struct error *err) {
     struct output **file = outputs->file;
-    if (model_write(model, family->name, file[OUTPUTS_MODEL], checksum, err) < 0 ||
+    if (model_write(model, family->name, file[OUTPUTS_MODEL], threads, checksum, err) < 0 ||
         (file[OUTPUTS_LIBSVM] && model_write_libsvm(model, file[OUTPUTS_LIBSVM], err) < 0)) {
         return -1;
     }

@@ -40,7 +40,8 @@ int outputs_open(struct outputs *outputs, const struct family *family,
 
 /* Writes the model in all wanted formats; *checksum gets the CRC of its last line. */
 int outputs_write_model(struct outputs *outputs, const struct family *family,
-                        const struct model *model, uint32_t *checksum, struct error *err);
+                        const struct model *model, struct threads *threads, uint32_t *checksum,
+                        struct error *err);
 
 /* Puts all files in place together, the model last, see output_end_all. */
 int outputs_commit(struct outputs *outputs, struct error *err);

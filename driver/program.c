@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* fcntl */
 #include "driver/program.h"
 
+#include "common/base/text.h"
 #include "common/model/checksum.h"
 #include "driver/blas_start.h"
 #include "driver/help.h"
@@ -10,7 +11,6 @@
 #include "driver/predict.h"
 #include "driver/run_files.h"
 #include "driver/signals.h"
-#include "driver/text.h"
 #include "driver/train.h"
 #include "include/dualsvm.h"
 

@@ -5,9 +5,9 @@
 #define DRIVER_PROGRESS_H
 
 #include "common/base/output.h"
+#include "common/base/text.h"
 #include "common/distributed/cluster.h"
 #include "driver/output_sink.h"
-#include "driver/text.h"
 #include "fit/monitor.h"
 
 #include <pthread.h>

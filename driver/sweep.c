@@ -6,8 +6,8 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "common/base/text.h"
 #include "driver/checkpoint.h"
-#include "driver/text.h"
 #include "driver/timed_task.h"
 
 #include <inttypes.h>

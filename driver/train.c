@@ -402,7 +402,8 @@ static int write_fit(struct training *training, struct plain_fit *fit, struct er
         family->write_extra(fit->state, outputs->file[OUTPUTS_EXTRA]);
     }
     uint32_t checksum = 0;
-    int status = outputs_write_model(outputs, family, &fit->model, &checksum, err);
+    int status =
+        outputs_write_model(outputs, family, &fit->model, fit->problem.threads, &checksum, err);
     if (status == 0 && outputs->file[OUTPUTS_PROOF]) {
         status = write_proof(training, fit, checksum, err);
     }

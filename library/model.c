@@ -255,9 +255,9 @@ int dualsvm_model_weights(const dualsvm_model *model, double *weights, double *b
         return library_refuse(error, "not a model with weights");
     }
     const struct model *read = &model->model;
-    size_t n = read->n_outputs, place = 0;
+    size_t n = read->n_outputs;
     for (uint32_t j = 0; weights && j < read->n_features; j++) {
-        const double *of_feature = model_weights_of(read, j, &place);
+        const double *of_feature = model_weights_of(read, j);
         for (size_t k = 0; k < n; k++) {
             weights[j * n + k] = of_feature ? of_feature[k] : 0;
         }

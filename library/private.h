@@ -6,10 +6,10 @@
 #ifndef LIBRARY_PRIVATE_H
 #define LIBRARY_PRIVATE_H
 
+#include "common/base/text.h"
 #include "common/base/threads.h"
 #include "driver/family.h"
 #include "driver/program.h"
-#include "driver/text.h"
 #include "include/dualsvm.h"
 
 /* ---- errors ---- */

@@ -95,7 +95,7 @@ static int collect(struct text *bytes, const struct plain_fit *fit,
 }
 
 static int write_model(const struct plain_fit *fit, struct output *output, struct error *err) {
-    return model_write(&fit->model, fit->family->name, output, NULL, err);
+    return model_write(&fit->model, fit->family->name, output, fit->problem.threads, NULL, err);
 }
 
 static int write_report(const struct plain_fit *fit, struct output *output, struct error *err) {

@@ -16,6 +16,10 @@ load helper
     assert_output 'ok: 1 ranks, 0 threads'
 }
 
+@test "threads: lines formatted by threads are those of one thread, and jobs ahead of their need run in order" {
+    unit common/base/threads
+}
+
 @test "memory: sizes that overflow are refused, zeros are zeros, limits of control groups are known" {
     TMPDIR=$tmp unit common/base/memory
 }

@@ -275,15 +275,19 @@ static int cut(const struct output *output) {
     return start < 0 || ftruncate(output->fd, start) != 0 ? errno : 0;
 }
 
-static void drain(struct output *output) {
+static void pass(struct output *output, const char *bytes, size_t n) {
     if (!output->failure && output->cut) {
         output->failure = cut(output);
         output->cut = false;
     }
-    if (!output->failure && output->used > 0) {
-        output->failure = output->take ? output->take(output->context, output->buffer, output->used)
-                                       : output_write_all(output->fd, output->buffer, output->used);
+    if (!output->failure && n > 0) {
+        output->failure = output->take ? output->take(output->context, bytes, n)
+                                       : output_write_all(output->fd, bytes, n);
     }
+}
+
+static void drain(struct output *output) {
+    pass(output, output->buffer, output->used);
     output->used = 0;
 }
 
@@ -292,8 +296,12 @@ void output_write(struct output *output, const void *bytes, size_t n) {
     while (n > 0) {
         size_t room = OUTPUT_BUFFER - output->used;
         size_t part = n < room ? n : room;
-        memcpy(output->buffer + output->used, from, part);
-        output->used += part;
+        if (part == OUTPUT_BUFFER) {
+            pass(output, from, part);
+        } else {
+            memcpy(output->buffer + output->used, from, part);
+            output->used += part;
+        }
         from += part;
         n -= part;
         if (output->used == OUTPUT_BUFFER) {

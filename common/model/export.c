@@ -184,14 +184,14 @@ static int put_labels(struct output *output, const struct model *model, struct e
 }
 
 static int write_classes(const struct model *model, struct output *output, struct error *err) {
-    size_t n = model->n_outputs, place = 0;
+    size_t n = model->n_outputs;
     output_format(output, "solver_type MCSVM_CS\nnr_class %zu\n", n);
     if (put_labels(output, model, err) < 0) {
         return -1;
     }
     output_format(output, "nr_feature %u\nbias %d\nw\n", model->n_features, model->bias ? 1 : -1);
     for (uint32_t j = 0; j < model->n_features; j++) {
-        put_classes(output, model_weights_of(model, j, &place), n);
+        put_classes(output, model_weights_of(model, j), n);
     }
     if (model->bias) { /* the weights of an additional last feature of value 1 */
         put_classes(output, model->bias, n);
@@ -200,14 +200,13 @@ static int write_classes(const struct model *model, struct output *output, struc
 }
 
 static int write_liblinear(const struct model *model, struct output *output, struct error *err) {
-    size_t place = 0;
     if (model->n_outputs > 1 && model_value(model, "labels")) {
         return write_classes(model, output, err);
     }
     output_format(output, "solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature %u\nbias %d\nw\n",
                   model->n_features, model->bias ? 1 : -1);
     for (uint32_t j = 0; j < model->n_features; j++) {
-        put_classes(output, model_weights_of(model, j, &place), 1);
+        put_classes(output, model_weights_of(model, j), 1);
     }
     if (model->bias) { /* the weight of an additional last feature of value 1 */
         put_classes(output, model->bias, 1);

@@ -178,17 +178,9 @@ int model_expand(struct model *model, struct error *err) {
     return 0;
 }
 
-const double *model_weights_of(const struct model *model, uint32_t index, size_t *place) {
-    const struct indices *columns = &model->columns;
-    if (!columns->at) {
-        return model->weights + (size_t)index * model->n_outputs;
-    }
-    while (*place < columns->n && columns->at[*place] < index) {
-        ++*place;
-    }
-    return *place < columns->n && columns->at[*place] == index
-               ? model->weights + *place * model->n_outputs
-               : NULL;
+const double *model_weights_of(const struct model *model, uint32_t index) {
+    uint32_t place = model->columns.at ? indices_find(&model->columns, index) : index;
+    return place != INDICES_NONE ? model->weights + (size_t)place * model->n_outputs : NULL;
 }
 
 /* ---- scores ---- */

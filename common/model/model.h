@@ -85,9 +85,9 @@ int model_number(const struct model *model, const char *key, double missing, dou
 int model_prepare(struct model *model, struct error *err);
 
 /* Writes the model to `output`, as gzip if its path ends in ".gz". Does not commit. *checksum (may
- * be NULL) gets the CRC of the last line. */
+ * be NULL) gets the CRC of the last line. The bytes do not depend on the threads. */
 int model_write(const struct model *model, const char *family, struct output *output,
-                uint32_t *checksum, struct error *err);
+                struct threads *threads, uint32_t *checksum, struct error *err);
 
 /* Writes the text of a model in the same way. */
 int model_write_text(const char *text, size_t n, struct output *output, struct error *err);
@@ -135,9 +135,8 @@ int model_align(struct model *model, const struct indices *columns, struct error
  * trusted. */
 int model_expand(struct model *model, struct error *err);
 
-/* The weights of an index, counted from 0; NULL: they are 0. *place begins at 0 and is advanced:
- * indices must ascend from call to call. */
-const double *model_weights_of(const struct model *model, uint32_t index, size_t *place);
+/* The weights of an index, counted from 0; NULL: they are 0. */
+const double *model_weights_of(const struct model *model, uint32_t index);
 
 /* True if model_scores calls BLAS: it does with a kernel. */
 bool model_scores_by_blas(const struct model *model);

@@ -2,6 +2,7 @@
 #include "common/model/model.h"
 
 #include "common/base/number.h"
+#include "common/base/output_lines.h"
 #include "common/model/sink.h"
 
 #include <inttypes.h>
@@ -128,7 +129,7 @@ static void put_breakpoints(struct output *out, const struct quantiles *quantile
     }
 }
 
-/* Writes the scaling. Returns the number of lines, as do put_weights and put_body. */
+/* Writes the scaling. Returns the number of lines. */
 static uint64_t put_scaling(struct output *out, const struct model *model) {
     const struct scale *scale = &model->scale;
     if (!scale_by_column(scale)) {
@@ -185,50 +186,70 @@ static bool is_sparse(const struct model *model) {
     return zeros > (double)rows && 2 * zeros * (double)n > (double)more;
 }
 
-static uint64_t put_weights(struct output *out, const struct model *model) {
+/* Lines of weights: of all features, or `sparse`. */
+struct weight_lines {
+    const struct model *model;
+    bool sparse;
+};
+
+static void put_weights_line(const void *context, size_t line, struct output *out) {
+    const struct weight_lines *lines = context;
+    const struct model *model = lines->model;
     const double zero = 0;
-    bool sparse = is_sparse(model);
-    uint64_t lines = 0;
-    size_t n = model->n_outputs, place = 0;
-    output_text(out, sparse ? "w sparse\n" : "w\n");
-    size_t end = sparse ? model->n_columns : model->n_features;
-    for (size_t i = 0; i < end; i++) {
-        uint32_t index = sparse && model->columns.at ? model->columns.at[i] : (uint32_t)i;
-        const double *row = model_weights_of(model, index, &place);
-        if (sparse && is_zero(row, n)) {
-            continue;
-        }
-        if (sparse) {
-            put_index(out, index);
-        }
-        for (size_t k = 0; k < n; k++) {
-            if (k > 0) {
-                output_write(out, " ", 1);
-            }
-            output_number(out, row ? row[k] : zero);
-        }
-        output_write(out, "\n", 1);
-        lines++;
+    size_t n = model->n_outputs;
+    uint32_t index = lines->sparse && model->columns.at ? model->columns.at[line] : (uint32_t)line;
+    const double *row = model_weights_of(model, index);
+    if (lines->sparse && is_zero(row, n)) {
+        return;
     }
-    return lines;
+    if (lines->sparse) {
+        put_index(out, index);
+    }
+    for (size_t k = 0; k < n; k++) {
+        if (k > 0) {
+            output_write(out, " ", 1);
+        }
+        output_number(out, row ? row[k] : zero);
+    }
+    output_write(out, "\n", 1);
 }
 
-static uint64_t put_body(struct output *out, const struct model *model) {
-    size_t n = model->n_outputs;
-    if (model->weights) {
-        return put_weights(out, model);
+static int put_weights(struct output *out, const struct model *model, struct threads *threads,
+                       uint64_t *lines, struct error *err) {
+    const struct weight_lines weights = {model, is_sparse(model)};
+    size_t n = weights.sparse ? model->n_columns : model->n_features;
+    *lines = n;
+    for (size_t c = 0; weights.sparse && c < n; c++) {
+        *lines -= is_zero(model->weights + c * model->n_outputs, model->n_outputs);
     }
+    output_text(out, weights.sparse ? "w sparse\n" : "w\n");
+    return output_lines(out, n, threads, put_weights_line, &weights, err);
+}
+
+static void put_vector_line(const void *context, size_t line, struct output *out) {
+    const struct model *model = context;
+    size_t n = model->n_outputs;
+    if (model->coefficients) {
+        put_numbers(out, model->coefficients + line * n, n);
+    }
+    put_row(out, &model->vectors, line, !model->coefficients);
+    output_write(out, "\n", 1);
+}
+
+static int put_body(struct output *out, const struct model *model, struct threads *threads,
+                    uint64_t *lines, struct error *err) {
+    if (model->weights) {
+        return put_weights(out, model, threads, lines, err);
+    }
+    *lines = model->vectors.n_rows;
     output_text(out, model->pairs ? "SV pairs\n" : "SV\n");
-    for (size_t i = 0; i < model->vectors.n_rows; i++) {
-        if (model->coefficients) {
-            put_numbers(out, model->coefficients + i * n, n);
-        }
-        put_row(out, &model->vectors, i, !model->coefficients);
-        output_write(out, "\n", 1);
+    if (output_lines(out, model->vectors.n_rows, threads, put_vector_line, model, err) < 0) {
+        return -1;
     }
     if (!model->pairs) {
-        return model->vectors.n_rows;
+        return 0;
     }
+    *lines += model->n_pairs;
     output_text(out, "pairs\n");
     for (size_t p = 0; p < model->n_pairs; p++) {
         output_format(out, "%" PRIu64 " %" PRIu64 " ", model->pairs[p].u + (uint64_t)1,
@@ -236,7 +257,7 @@ static uint64_t put_body(struct output *out, const struct model *model) {
         output_number(out, model->pairs[p].value);
         output_write(out, "\n", 1);
     }
-    return model->vectors.n_rows + model->n_pairs;
+    return 0;
 }
 
 int model_write_text(const char *text, size_t n, struct output *output, struct error *err) {
@@ -250,14 +271,18 @@ int model_write_text(const char *text, size_t n, struct output *output, struct e
 }
 
 int model_write(const struct model *model, const char *family, struct output *output,
-                uint32_t *checksum, struct error *err) {
+                struct threads *threads, uint32_t *checksum, struct error *err) {
     struct model_sink *sink;
     struct output *out;
     if (model_sink_open(&sink, output, &out, err) < 0) {
         return -1;
     }
     put_header(out, model, family);
-    uint64_t rows = put_scaling(out, model);
-    rows += put_body(out, model);
-    return model_sink_end(sink, rows, checksum, err);
+    uint64_t lines, scaled = put_scaling(out, model);
+    if (put_body(out, model, threads, &lines, err) < 0) {
+        struct error ignored;
+        model_sink_close(sink, &ignored);
+        return -1;
+    }
+    return model_sink_end(sink, scaled + lines, checksum, err);
 }

@@ -2,6 +2,7 @@
  * rows. */
 #include "families/ml/solver/score_store.h"
 
+#include "common/base/ahead.h"
 #include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/dispatch.h"
@@ -18,11 +19,14 @@ enum {
     VECTOR = 8, /* doubles of the widest vector */
     /* adjacent rows that stay together: their entries are adjacent in the Gram matrix */
     GROUP = 16,
-    TOGETHER = 4,         /* rows of W read or changed at once */
-    CHUNK = 128,          /* rows whose steps are applied at once */
-    SLICE = 512,          /* rows of S updated at once, so that K's part stays in cache */
-    COLUMNS = 32,         /* columns of W per task of a rebuild */
-    SERIAL_WORK = 1 << 18 /* entries of K of a product; below, threads cost more than they gain */
+    TOGETHER = 4,          /* rows of W read or changed at once */
+    CHUNK = 128,           /* rows whose steps are applied at once */
+    SLICE = 512,           /* rows of S updated at once, so that K's part stays in cache */
+    COLUMNS = 32,          /* columns of W per task of a rebuild */
+    SERIAL_WORK = 1 << 18, /* entries of K of a product; below, threads cost more than they gain */
+    /* columns of W from which a second thread works on it; with fewer, products of rows and waiting
+     * cost more */
+    MIN_AHEAD_WIDTH = 256
 };
 
 /* ---- linear rows ---- */
@@ -39,10 +43,20 @@ enum {
 #undef REAL
 #undef NAME
 
-static double row_square(const struct stored_row *row) {
+/* x'y */
+static double row_product(const struct stored_row *x, const struct stored_row *y) {
     double sum = 0;
-    for (size_t k = 0; k < row->n; k++) {
-        sum += (double)row->value[k] * (double)row->value[k];
+    if (!x->column) {
+        for (size_t k = 0; k < x->n; k++) {
+            sum += (double)x->value[k] * (double)y->value[k];
+        }
+        return sum;
+    }
+    for (size_t i = 0, j = 0; i < x->n && j < y->n;) { /* without branches */
+        uint32_t a = x->column[i], b = y->column[j];
+        sum += a == b ? (double)x->value[i] * (double)y->value[j] : 0;
+        i += a <= b;
+        j += b <= a;
     }
     return sum;
 }
@@ -74,17 +88,19 @@ int ml_store_create(struct ml_store *store, const struct problem *problem,
     size_t width = ((size_t)rows->q + VECTOR - 1) / VECTOR * VECTOR;
     *store = (struct ml_store){
         .problem = problem, .rows = rows, .width = width, .is_zero = true, .damping = 1};
-    store->block = ARRAYS_CREATE("rows", err, ARRAYS(rows->n, double, &store->diagonal),
-                                 ARRAYS(rows->n, uint32_t, &store->index),
-                                 ARRAYS(width, double, &store->s, &store->change),
-                                 ARRAYS(width, uint32_t, &store->changed));
+    store->block = ARRAYS_CREATE(
+        "rows", err, ARRAYS(rows->n, double, &store->diagonal),
+        ARRAYS(rows->n, uint32_t, &store->index),
+        ARRAYS(width, double, &store->visited[0].s, &store->visited[1].s, &store->visited[0].change,
+               &store->visited[1].change),
+        ARRAYS(width, uint32_t, &store->visited[0].changed, &store->visited[1].changed));
     int status = store->block ? 0 : -1;
     for (size_t i = 0; status == 0 && i < rows->n; i++) {
         store->index[i] = (uint32_t)ml_rows_index(rows, problem, i);
     }
     for (size_t i = 0; status == 0 && !problem->gram && i < rows->n; i++) {
         struct stored_row row = data_stored(problem->data, store->index[i]);
-        store->diagonal[i] = row_square(&row);
+        store->diagonal[i] = row_product(&row, &row);
     }
     if (status == 0 && problem->gram) {
         status = create_kernel(store, err);
@@ -280,6 +296,15 @@ int ml_store_start(struct ml_store *store, const double *beta, bool single, stru
 
 /* ---- sweeps ---- */
 
+/* A sweep over rows order[0..n) of a linear problem. */
+struct linear_sweep {
+    struct ml_store *store;
+    const uint32_t *order;
+    size_t n, at; /* place of the row that is visited */
+    bool (*visit)(void *, size_t, const double *, double *);
+    void *context;
+};
+
 double ml_store_work(const struct ml_store *store) {
     double width = (double)store->width, n = (double)store->rows->n, values = 0;
     if (store->S) {
@@ -309,42 +334,97 @@ void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n,
     }
 }
 
-/* Adds x change' to W, of which changed[0..n_changed) are not 0. */
-static void update_weights(struct ml_store *store, const struct stored_row *row, size_t n_changed) {
-    bool few = n_changed < store->width / 4;
+/* Adds the change of the row, if there is one, to W. */
+static void update_weights(struct ml_store *store, const struct ml_visited *visited) {
+    const struct stored_row *row = &visited->row;
+    size_t n = visited->n_changed;
+    bool few = n < store->width / 4;
+    if (n == 0) {
+        return;
+    }
     if (store->W && few) {
-        double_row_update_few(row, store->change, store->changed, n_changed, store->W,
-                              store->width);
+        double_row_update_few(row, visited->change, visited->changed, n, store->W, store->width);
     } else if (store->W) {
-        double_row_update(row, store->change, store->W, store->width);
+        double_row_update(row, visited->change, store->W, store->width);
     } else if (few) {
-        float_row_update_few(row, store->change, store->changed, n_changed, store->W_single,
+        float_row_update_few(row, visited->change, visited->changed, n, store->W_single,
                              store->width);
     } else {
-        float_row_update(row, store->change, store->W_single, store->width);
+        float_row_update(row, visited->change, store->W_single, store->width);
     }
 }
 
-static void sweep_linear(struct ml_store *store, const uint32_t *order, size_t n,
-                         bool (*visit)(void *, size_t, const double *, double *), void *context) {
-    size_t width = store->width;
-    for (size_t at = 0; at < n; at++) {
-        size_t i = order[at];
-        struct stored_row row = data_stored(store->problem->data, store->index[i]);
-        linear_row_scores(store, &row, store->s);
-        if (!visit(context, i, store->s, store->change)) {
-            continue;
+/* Computes the scores of the row at a place of the order. */
+static void take_row(const struct linear_sweep *sweep, struct ml_visited *visited, size_t at) {
+    const struct ml_store *store = sweep->store;
+    visited->row = data_stored(store->problem->data, store->index[sweep->order[at]]);
+    visited->n_changed = 0;
+    linear_row_scores(store, &visited->row, visited->s);
+}
+
+/* Calls visit, and lists the labels that change. */
+static void visit_row(const struct linear_sweep *sweep, struct ml_visited *visited, size_t at) {
+    const struct ml_store *store = sweep->store;
+    visited->n_changed = 0;
+    if (!sweep->visit(sweep->context, sweep->order[at], visited->s, visited->change)) {
+        return;
+    }
+    for (uint32_t c = 0; c < store->rows->q; c++) {
+        visited->changed[visited->n_changed] = c;
+        visited->n_changed += visited->change[c] != 0;
+    }
+    for (size_t c = 0; store->damping != 1 && c < store->width; c++) {
+        visited->change[c] *= store->damping;
+    }
+}
+
+/* Job: the change of the row before the one that is visited, and the scores of the row after it. */
+static void prepare_next(void *argument) {
+    const struct linear_sweep *sweep = argument;
+    struct ml_visited *other = &sweep->store->visited[(sweep->at + 1) % 2];
+    update_weights(sweep->store, other);
+    if (sweep->at + 1 < sweep->n) {
+        take_row(sweep, other, sweep->at + 1);
+    }
+}
+
+/* Adds the change of a row to the scores of the next one. */
+static void correct_scores(struct ml_visited *next, const struct ml_visited *visited) {
+    double product = row_product(&next->row, &visited->row);
+    for (size_t e = 0; product != 0 && e < visited->n_changed; e++) {
+        next->s[visited->changed[e]] += product * visited->change[visited->changed[e]];
+    }
+}
+
+/* While a row is visited, another thread works on W: the scores of the next row do without its
+ * change, which is added when it is known. */
+static void sweep_ahead(void *argument, struct ahead *ahead) {
+    struct linear_sweep *sweep = argument;
+    struct ml_visited *visited = sweep->store->visited;
+    take_row(sweep, &visited[0], 0);
+    visited[1].n_changed = 0;
+    for (sweep->at = 0; sweep->at < sweep->n; sweep->at++) {
+        struct ml_visited *current = &visited[sweep->at % 2];
+        ahead_post(ahead);
+        visit_row(sweep, current, sweep->at);
+        ahead_wait(ahead);
+        if (sweep->at + 1 < sweep->n) {
+            correct_scores(&visited[(sweep->at + 1) % 2], current);
         }
-        uint32_t *changed = store->changed;
-        size_t n_changed = 0;
-        for (uint32_t c = 0; c < store->rows->q; c++) {
-            changed[n_changed] = c;
-            n_changed += store->change[c] != 0;
-        }
-        for (size_t c = 0; store->damping != 1 && c < width; c++) {
-            store->change[c] *= store->damping;
-        }
-        update_weights(store, &row, n_changed);
+    }
+    update_weights(sweep->store, &visited[(sweep->n - 1) % 2]);
+}
+
+static void sweep_linear(struct linear_sweep *sweep) {
+    struct ml_store *store = sweep->store;
+    if (store->width >= MIN_AHEAD_WIDTH && sweep->n > 0) {
+        ahead_run(store->problem->threads, sweep_ahead, prepare_next, sweep);
+        return;
+    }
+    for (size_t at = 0; at < sweep->n; at++) {
+        take_row(sweep, &store->visited[0], at);
+        visit_row(sweep, &store->visited[0], at);
+        update_weights(store, &store->visited[0]);
     }
 }
 
@@ -390,7 +470,8 @@ int ml_store_sweep(struct ml_store *store, const uint32_t *order, size_t n,
                    void *context, struct random *random, struct error *err) {
     store->is_zero = false;
     if (!store->S) {
-        sweep_linear(store, order, n, visit, context);
+        struct linear_sweep sweep = {store, order, n, 0, visit, context};
+        sweep_linear(&sweep);
         return 0;
     }
     for (size_t first = 0; first < n; first += CHUNK) {

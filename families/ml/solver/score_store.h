@@ -2,10 +2,10 @@
  * function for linear and other kernels.
  *
  * Linear: W = X'beta is stored by feature, with the labels contiguous. A row's scores, and a change
- * of its block, cost one pass over its features. Kernel: S is stored for all rows, and rows are
- * visited in chunks. Within a chunk, scores follow each step through the chunk's own part of K; all
- * other rows get the steps of a chunk by one matrix product. The scores are the same as after
- * single steps. */
+ * of its block, cost one pass over its features; with many labels a second thread makes both while
+ * another row is visited. Kernel: S is stored for all rows, and rows are visited in chunks. Within
+ * a chunk, scores follow each step through the chunk's own part of K; all other rows get the steps
+ * of a chunk by one matrix product. The scores are the same as after single steps. */
 #ifndef FAMILIES_ML_SOLVER_SCORE_STORE_H
 #define FAMILIES_ML_SOLVER_SCORE_STORE_H
 
@@ -17,6 +17,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A linear row that is visited. */
+struct ml_visited {
+    struct stored_row row;
+    double *s, *change; /* (width) scores; change of the block */
+    uint32_t *changed;  /* (n_changed) labels that change */
+    size_t n_changed;
+};
 
 struct ml_store {
     const struct problem *problem;
@@ -30,13 +38,12 @@ struct ml_store {
     double *S;        /* kernel: (rows->n, width); else NULL */
     uint32_t *index;  /* (rows->n) row numbers in the data, or in the Gram matrix */
 
-    double *s, *change;        /* (width) of the visited row */
-    uint32_t *changed;         /* (width) labels that change */
-    double *chunk_s, *chunk_d; /* (CHUNK, width) */
-    double *chunk_k;           /* (CHUNK, CHUNK) */
-    double *slices;            /* (workers, CHUNK, SLICE) */
-    uint32_t *chunk_index;     /* (CHUNK) */
-    void *block, *chunk;       /* the arrays of rows and labels; those of chunks */
+    struct ml_visited visited[2]; /* one, or with many labels it and the next one */
+    double *chunk_s, *chunk_d;    /* (CHUNK, width) */
+    double *chunk_k;              /* (CHUNK, CHUNK) */
+    double *slices;               /* (workers, CHUNK, SLICE) */
+    uint32_t *chunk_index;        /* (CHUNK) */
+    void *block, *chunk;          /* the arrays of rows and labels; those of chunks */
 };
 
 /* Borrows problem and rows. The caller calls ml_store_start, and ml_store_free at the end. */
@@ -57,7 +64,8 @@ void ml_store_order(const struct ml_store *store, uint32_t *order, size_t n, str
 
 /* Visits the rows order[0..n) in turn; with a kernel chunk after chunk, in a random order within
  * each. visit gets the row's scores s (width); it returns false, or writes the change of the row's
- * block to change (width). -1 if a block of the kernel matrix cannot be read or memory is short. */
+ * block to change (width). Results do not depend on the number of threads. -1 if a block of the
+ * kernel matrix cannot be read or memory is short. */
 int ml_store_sweep(struct ml_store *store, const uint32_t *order, size_t n,
                    bool (*visit)(void *context, size_t i, const double *s, double *change),
                    void *context, struct random *random, struct error *err);

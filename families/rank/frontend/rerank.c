@@ -2,11 +2,11 @@
  * order in which a model of svm-rank-train says that they elute. */
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "common/base/text.h"
 #include "driver/json.h"
 #include "driver/predict.h"
 #include "driver/run_files.h"
 #include "driver/test_file.h"
-#include "driver/text.h"
 #include "families/rank/frontend/candidate_ranking.h"
 #include "families/shared/row_names.h"
 #include "families/shared/tables.h"

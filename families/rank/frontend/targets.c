@@ -6,7 +6,7 @@
 #include "common/base/number.h"
 #include "common/base/order.h"
 #include "common/base/random.h"
-#include "driver/text.h"
+#include "common/base/text.h"
 
 #include <float.h>
 #include <math.h>

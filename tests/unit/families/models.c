@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
     const struct predictor *predictor = find(argv[1]);
     MUST(model_read(&model, predictor->name, predictor->model_keys, false, argv[2], &err));
     MUST(output_open(&output, argv[3], &err));
-    MUST(model_write(&model, predictor->name, output, NULL, &err));
+    MUST(model_write(&model, predictor->name, output, NULL, NULL, &err));
     MUST(output_end(output, 0, &err));
     model_free(&model);
     printf("ok: read and written\n");

@@ -44,7 +44,7 @@ static bool same_bits(const double *a, const double *b, size_t n) {
 static void write_and_read(const struct model *model, struct model *back) {
     struct output *output = NULL;
     MUST(output_open(&output, path, &err));
-    MUST(model_write(model, "test", output, NULL, &err));
+    MUST(model_write(model, "test", output, NULL, NULL, &err));
     MUST(output_end(output, 0, &err));
     MUST(model_read(back, "test", own_keys, false, path, &err));
 }

@@ -1,6 +1,6 @@
 /* A text that grows in memory: rows of tables, file names, messages between processes. */
-#ifndef DRIVER_TEXT_H
-#define DRIVER_TEXT_H
+#ifndef COMMON_BASE_TEXT_H
+#define COMMON_BASE_TEXT_H
 
 #include "common/base/error.h"
 

@@ -1,5 +1,5 @@
 /* A text that grows (text.h). */
-#include "driver/text.h"
+#include "common/base/text.h"
 
 #include "common/base/memory.h"
 
