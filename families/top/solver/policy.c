@@ -85,9 +85,14 @@ static bool low_rank_applies(const void *state) {
            !solve->algorithms->smo && top_low_rank_applies(solve->algorithms->problem);
 }
 
+/* With few features cutting planes or the interior-point method take less time: 15,000 rows of 16,
+ * .05 instead of .4 s. With 60,000, at C = 10, they take 4 s, coordinate descent .1 s. */
 static bool descent_applies(const void *state) {
+    enum { FEW_FEATURES = 256 };
     const struct solve *solve = state;
-    return is_separable(solve) && is_wanted(solve, TOP_CD) &&
+    bool few = solve->algorithms->problem->data->n_features <= FEW_FEATURES;
+    enum top_method method = solve->parameters->method;
+    return is_separable(solve) && (method == TOP_CD || (method == TOP_AUTO && !few)) &&
            !solve->algorithms->certificate_failed;
 }
 
@@ -408,7 +413,8 @@ static const struct policy_row rows[] = {
      .applies = low_rank_applies,
      .run = run_low_rank},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
-     .when = "svm with the linear kernel, first; until its certificate fails by rounding",
+     .when = "svm with the linear kernel, first: --solver cd; auto, more than 256 features; until "
+             "its certificate fails by rounding",
      .limit = "slices of 64 sweeps, doubled; all turns if the first leaves a gap below .2",
      .then = "cutting planes take turns with it",
      .applies = descent_applies,
