@@ -9,6 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A new factor takes the time of about so many eliminations, of 500 variables and of 2,000. */
+enum { MAX_ELIMINATIONS = 32 };
+
 int mc_active_create(struct mc_active **active, const struct mc_task *task, struct error *err) {
     struct mc_active *made = memory_zeros(1, sizeof *made, "a solver", err);
     if (!made) {
@@ -126,32 +129,32 @@ static size_t take_step(struct mc_active *active, const double *row_cap, double 
 }
 
 /* Goes along the step to the maximum. At bounds it continues without the directions that met them,
- * while the dual rises. Returns the gain; *met: whether it met bounds. */
-static double search(struct mc_active *active, const double *row_cap, bool *met) {
-    size_t n = active->n_directions;
+ * *met in all, while the dual rises. Returns the gain. */
+static double search(struct mc_active *active, const double *row_cap, size_t *met) {
+    size_t n = active->n_directions, more = 1;
     double slope = array_dot(active->gradient, active->step, n), gain = 0;
-    *met = false;
-    while (slope > 0) {
+    *met = 0;
+    while (slope > 0 && more > 0) {
         double curvature = fmax(0, array_dot(active->step, active->decrease, n));
-        double length = max_length(active, row_cap, *met ? slope / curvature : 1);
+        double length = max_length(active, row_cap, *met > 0 ? slope / curvature : 1);
         gain += length * slope - length * length / 2 * curvature;
-        if (take_step(active, row_cap, length) == 0) {
-            break;
-        }
-        *met = true;
+        more = take_step(active, row_cap, length);
+        *met += more;
         slope = array_dot(active->gradient, active->step, n);
     }
     return gain;
 }
 
-/* Fixes direction t, and eliminates it from the factor. */
+/* Fixes direction t, and eliminates it from the factor, unless that is computed anew. */
 static void fix(struct mc_active *active, size_t t) {
     struct direction *direction = &active->direction[t];
     if (!direction->eliminated) {
         direction->fixed = direction->eliminated = true;
         active->gradient[t] = 0;
         active->n_moving--;
-        factor_remove(&active->factor, t);
+        if (!active->outdated) {
+            factor_remove(&active->factor, t);
+        }
     }
 }
 
@@ -176,36 +179,39 @@ static void update_row(struct mc_active *active, struct free_row *row) {
     for (size_t t = first + 1; t < row->end; t++) {
         if (!active->direction[t].fixed) {
             active->gradient[t] -= active->gradient[first];
-            factor_subtract(&active->factor, t, first);
-            mc_active_set_effect(active, t);
+            if (!active->outdated) {
+                factor_subtract(&active->factor, t, first);
+                mc_active_set_effect(active, t);
+            }
         }
     }
     fix(active, first);
 }
 
-/* Maximises over the free variables, until the maximum is reached (returns true) or more than half
- * of them are fixed, which calls for a new factor (false). Adds to *gain. */
+/* Maximises over the free variables, until the maximum is reached (returns true), or a new factor
+ * takes less time than to eliminate those that are fixed (false): many at once, or more than half.
+ * Adds to *gain. */
 static bool maximise(struct mc_active *active, const struct mc_active_iteration *iteration,
                      double *gain) {
-    size_t min = active->n_moving / 2;
-    for (bool met = true; met;) {
+    size_t min = active->n_moving / 2, met = 1;
+    active->outdated = false;
+    while (met > 0 && !active->outdated) {
         find_step(active);
         double slope = array_dot(active->gradient, active->step, active->n_directions);
         if (!(slope > 0) || !isfinite(slope) || monitor_past_deadline(iteration->monitor)) {
             return true;
         }
         *gain += search(active, iteration->row_cap, &met);
-        for (size_t r = 0; met && r < active->n_rows; r++) {
+        active->outdated = met > MAX_ELIMINATIONS;
+        for (size_t r = 0; met > 0 && r < active->n_rows; r++) {
             update_row(active, &active->row[r]);
         }
         if (active->n_moving == 0) {
             return true;
         }
-        if (active->n_moving < min) {
-            return false;
-        }
+        active->outdated = active->outdated || active->n_moving < min;
     }
-    return true;
+    return !active->outdated;
 }
 
 /* Maximises the dual over the chosen free set. */

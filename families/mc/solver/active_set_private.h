@@ -55,6 +55,7 @@ struct mc_active {
     void *work; /* these arrays */
 
     struct factor factor;
+    bool outdated;   /* the factor is computed anew before the next step */
     double *K;       /* (n_rows, n_rows) at the rows of the free set */
     uint32_t *index; /* (n_rows) */
     size_t K_room;
