@@ -86,6 +86,9 @@ static void compare_claims(struct task *task) {
     if (!findings->unknown[0] && model->dual > 0) { /* no optimum is negative */
         compare_dual(task);
     }
+    if (!isfinite(ball_high(findings->zero_primal))) {
+        task_unknown(task, "the costs are too large");
+    }
     if (!findings->unknown[0] && primal.m.hi >= small * ball_high(findings->zero_primal)) {
         struct ball low, high;
         find_gap(findings, &low, &high);

@@ -58,10 +58,12 @@ int main(int argc, char **argv) {
             if (run(families[i], argc - 1, argv + 1, &err) == 0) {
                 return 0;
             }
-            fprintf(stderr, "%s %s: %s\n", name, argv[1], err.text);
+            fprintf(stderr, "%s %s: %s%s\n", name, argv[1], err.text,
+                    err.kind == ERROR_USAGE ? ": try --help" : "");
             return (int)err.kind;
         }
     }
-    usage(name, NULL, stderr);
+    fprintf(stderr, "%s: %s%s: try --help\n", name, argc > 1 ? "unknown family: " : "no family",
+            argc > 1 ? argv[1] : "");
     return ERROR_USAGE;
 }

@@ -320,7 +320,8 @@ static int compute_bounds(struct certify *certify, struct inputs *inputs,
                             0.5 * (f->rounding + g->rounding + inputs->f_shift + inputs->g_shift);
     certificate->scaling = 1;
     certify_compare(certificate);
-    return isfinite(certificate->primal) && isfinite(bound) ? 0 : stop_overflow(err);
+    bool finite = isfinite(certificate->primal) && isfinite(family->zero_primal) && isfinite(bound);
+    return finite ? 0 : stop_overflow(err);
 }
 
 /* Computes sharper error bounds of kernel values if they are a large part of the gap. There are

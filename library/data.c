@@ -212,6 +212,9 @@ static int measure(const struct source *source, struct extent *extent, struct er
     if (source->start && index_at(source, source->start, 0) != 0) {
         return error_set(err, ERROR_USAGE, "the first row does not start at 0");
     }
+    if (source->start && index_at(source, source->start, source->rows) > INT64_MAX) {
+        return error_set(err, ERROR_USAGE, "the last row ends below 0");
+    }
     for (size_t i = 0; i < source->rows; i++) {
         if (source->start && check_row(source, i, err) < 0) {
             return -1;

@@ -389,6 +389,9 @@ smm -s svm
 smm -s nuclear
 smm -s lowrank
 END
+    for _ in {1..9}; do echo 1e307; done >heavy
+    refused svm-mc-train -q --force -c 1e10 --row-weights heavy mc model # their sum overflows, the optimum does not
+    says 'scores overflow: scale the data or lower the cost'
     for _ in {1..9}; do echo 1e300; done >heavy
     refused svm-top-train -q --force -s svm --solver cd -c 1e10 --row-weights heavy top model
     says 'scores overflow: scale the data or lower the cost'

@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-/* Fewer lines are not formatted by threads. Blocks have MAX_LINES lines at most, and there are
- * MIN_ROUNDS rounds of blocks or more; a round has BLOCKS blocks for each thread. */
-enum { MIN_LINES = 64, MAX_LINES = 1024, MIN_ROUNDS = 64, BLOCKS = 2 };
+/* Fewer lines are not formatted by threads. A round has BLOCKS blocks for each thread, of MAX_LINES
+ * lines at most, and all its blocks a MIN_ROUNDS-th of the lines: two rounds are in memory. */
+enum { MIN_LINES = 64, MAX_LINES = 1024, MIN_ROUNDS = 32, BLOCKS = 2 };
 
 struct block {
     struct output *output; /* to text */
@@ -82,14 +82,15 @@ static int check_blocks(struct lines *lines, struct error *err) {
 int output_lines(struct output *output, size_t n, struct threads *threads,
                  void (*put)(const void *context, size_t line, struct output *text),
                  const void *context, struct error *err) {
-    size_t blocks = BLOCKS * threads_count(threads), most = n / (blocks * MIN_ROUNDS) + 1;
-    struct lines lines = {output, n, smaller(most, MAX_LINES), put, context, NULL, blocks, 0};
+    size_t in_round = n / MIN_ROUNDS, blocks = smaller(BLOCKS * threads_count(threads), in_round);
     if (threads_count(threads) == 1 || n < MIN_LINES) {
         for (size_t i = 0; i < n; i++) {
             put(context, i, output);
         }
         return 0;
     }
+    struct lines lines = {output, n, smaller(in_round / blocks, MAX_LINES), put, context, NULL,
+                          blocks, 0};
     int status = create_blocks(&lines, err);
     size_t rounds = (n + blocks * lines.per_block - 1) / (blocks * lines.per_block);
     for (; status == 0 && lines.round <= rounds; lines.round++) {

@@ -15,8 +15,8 @@ UNFIT = re.compile(r"[\x00-\x20\x7f,:#%]")
 
 
 def is_unfit(text):
-    """True for a text that cannot be a word of a file. (A % alone is allowed.)"""
-    return not text or UNFIT.search(text.replace("%", "")) is not None
+    """True for a text that cannot be a word of a file, or would be read back as another."""
+    return not text or UNFIT.search(text.replace("%", "")) is not None or unquoted(text) != text
 
 
 def quoted(text):
@@ -55,9 +55,13 @@ def values_of(words):
             return np.array([number(word) for word in words])
         except (ValueError, OverflowError):
             pass
-    texts = [unquoted(word) for word in words]
-    # NumPy texts lose a trailing NUL
-    return np.array(texts, dtype=object if any(text.endswith("\0") for text in texts) else None)
+    return _array_of([unquoted(word) for word in words])
+
+
+def _array_of(labels):
+    """An array of texts, or of numbers. NumPy's texts lose a trailing NUL, its objects keep it."""
+    lost = any(isinstance(label, str) and label.endswith("\0") for label in labels)
+    return np.array(labels, dtype=object if lost else None)
 
 
 def vector(y, n_rows, name="y"):
@@ -113,7 +117,8 @@ def check_classes(y):
             if value is None or isinstance(value, (float, np.floating)) and value != value:
                 raise ValueError("Input y contains NaN.")
         if not (all(isinstance(value, (str, bytes)) for value in y) or
-                all(isinstance(value, (bool, int, float, np.number, np.bool_)) for value in y)):
+                all(isinstance(value, (bool, int, float, np.number, np.bool_)) for value in y)) or \
+                len({isinstance(value, bytes) for value in y}) > 1:
             raise ValueError("Unknown label type: unknown: labels are all numbers, or all texts")
         if not isinstance(y[0], (str, bytes)):
             check_classes(y.astype(np.float64))
@@ -157,8 +162,8 @@ def sets_of(y, n_rows):
     """The distinct labels of a list of sets, and the labels of each row as in CSR: start and index."""
     check_length(y, n_rows)
     labels = set().union(*y)
-    values = np.array(sorted(labels)) if _sortable(labels) else None
-    if values is None or values.dtype.kind not in "biufUS" or len(values) != len(labels):
+    values = _array_of(sorted(labels)) if _sortable(labels) else None
+    if values is None or values.dtype.kind not in "biufOUS" or len(values) != len(labels):
         raise ValueError("labels are all whole numbers, or all texts")
     if len(values):
         check_classes(values)

@@ -195,8 +195,10 @@ class Fit:
             self._train_aside()
         else:
             self._train()
-        if self.failure is not None:
-            raise self.failure
+        # the traceback leads to this object: kept here, it would not be released
+        failure, self.failure = self.failure, None
+        if failure is not None:
+            raise failure
         return self.model
 
 

@@ -112,6 +112,8 @@ def named(family, role, keyword, taken, who, elsewhere=None):
     options = table(family, role)
     if name in options:
         return name
+    if keyword in taken.values():
+        raise TypeError("%s has no option %r: it is a parameter of the estimator" % (who, keyword))
     if role == lib.TRAIN and name in OF_FOLDS:
         raise TypeError("%s has no option %r: cross-validation is scikit-learn's, by GridSearchCV or "
                         "cross_val_score" % (who, keyword))

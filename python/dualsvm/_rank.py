@@ -78,7 +78,8 @@ class RankSVM(Estimator):
             qid = None if qid is None else vector(qid, len(weight), "qid")[which]
             _weigh_queries(options, self.C, weight[which], qid)
         if rows.n < 2:
-            raise ValueError("n_samples = 1: one row has nothing to be ordered with")
+            raise ValueError("n_samples = %d%s: an order takes two rows"
+                             % (rows.n, "" if sample_weight is None else " with a weight above 0"))
         data = self._data(rows)
         self._label(data, y, qid)
         self._keep(rows, self._train(data, options))

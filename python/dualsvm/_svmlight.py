@@ -144,7 +144,8 @@ def write_svmlight(path, X, y=None, qid=None):
             if rows.shape is not None:
                 file.write("# matrix %d %d\n" % rows.shape)
             for label, features in zip(first, _feature_words(rows)):
-                file.write(" ".join(filter(None, [label] + features)) + "\n")
+                # readers skip blank lines
+                file.write((" ".join(filter(None, [label] + features)) or "1:0") + "\n")
         if not in_place:
             os.replace(part, path)
     except BaseException:

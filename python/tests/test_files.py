@@ -20,6 +20,7 @@ class Files(Case):
         sparse = __import__("scipy.sparse").sparse
         numbers, sets = self.x[:, 0], [{1, 20}, set(), {3}, {1, 3}] * 20
         for y, flags in ((numbers, {}), (numbers > 0, {}), (["a b", "\u00e9", "", "50%"] * 20, {}),
+                         (["caf%C3%A9", "%", "a%20b", "b"] * 20, {}),
                          (sets, {"multilabel": True}), (numbers, {"query_id": True}),
                          ([{"a,b", "c"}, {"d"}] * 40, {"multilabel": True})):
             qid = np.arange(80) // 9 if "query_id" in flags else None
@@ -40,6 +41,9 @@ class Files(Case):
         self.assertIsNone(read_svmlight("rows")[1])
         self.assertIsNone(read_svmlight("rows", multilabel=True)[1])
         self.assertIsNone(read_svmlight("rows", query_id=True)[1])
+        for y, flags in ((None, {}), ([{1}, set(), {2}], {"multilabel": True})):
+            write_svmlight("rows", [[1, 2], [0, 0], [3, 0]], y)
+            self.assertEqual(read_svmlight("rows", **flags)[0].shape, (3, 2))
         qid = np.repeat(["q 1", "7"], 40)
         write_svmlight("rows", self.x, self.x[:, 0], qid)
         np.testing.assert_array_equal(read_svmlight("rows", query_id=True)[2], qid)

@@ -108,6 +108,8 @@ static void check_arrays(void) {
     REFUSED(CSR("mc", start, column, 2, x, 0, 2, 2, 0), U, "type");
     REFUSED(CSR("mc", start, column, 0, x, 0, 2, 1, 0), U, "row 1: columns");
     REFUSED(CSR("mc", start64, column64, 1, x, 0, 2, 2, 0), U, "row 2: columns");
+    start64[2] = -1;
+    REFUSED(CSR("mc", start64, column64, 1, x, 0, 2, 2, 0), U, "below 0");
     column[2] = 1;
     REFUSED(CSR("mc", start, column, 0, x, 0, 2, 2, 0), U, "row 2: columns do not increase");
     start[1] = 5;
