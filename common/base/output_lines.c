@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-/* Fewer lines are not formatted by threads. A round has BLOCKS blocks for each thread, of MAX_LINES
- * lines at most, and all its blocks a MIN_ROUNDS-th of the lines: two rounds are in memory. */
-enum { MIN_LINES = 64, MAX_LINES = 1024, MIN_ROUNDS = 32, BLOCKS = 2 };
+/* A block has as many lines as give about so many numbers, and a round BLOCKS blocks for each
+ * thread, but at most a MIN_ROUNDS-th of all: two rounds are in memory. */
+enum { BLOCK_NUMBERS = 4096, BLOCKS = 2, MIN_ROUNDS = 16 };
 
 struct block {
     struct output *output; /* to text */
@@ -79,18 +79,18 @@ static int check_blocks(struct lines *lines, struct error *err) {
     return 0;
 }
 
-int output_lines(struct output *output, size_t n, struct threads *threads,
+int output_lines(struct output *output, size_t n, size_t width, struct threads *threads,
                  void (*put)(const void *context, size_t line, struct output *text),
                  const void *context, struct error *err) {
-    size_t in_round = n / MIN_ROUNDS, blocks = smaller(BLOCKS * threads_count(threads), in_round);
-    if (threads_count(threads) == 1 || n < MIN_LINES) {
+    size_t per_block = larger(1, BLOCK_NUMBERS / larger(1, width));
+    size_t blocks = smaller(BLOCKS * threads_count(threads), n / per_block / MIN_ROUNDS);
+    struct lines lines = {output, n, per_block, put, context, NULL, blocks, 0};
+    if (threads_count(threads) == 1 || blocks < 2) {
         for (size_t i = 0; i < n; i++) {
             put(context, i, output);
         }
         return 0;
     }
-    struct lines lines = {output, n, smaller(in_round / blocks, MAX_LINES), put, context, NULL,
-                          blocks, 0};
     int status = create_blocks(&lines, err);
     size_t rounds = (n + blocks * lines.per_block - 1) / (blocks * lines.per_block);
     for (; status == 0 && lines.round <= rounds; lines.round++) {

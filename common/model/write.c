@@ -223,7 +223,7 @@ static int put_weights(struct output *out, const struct model *model, struct thr
         *lines -= is_zero(model->weights + c * model->n_outputs, model->n_outputs);
     }
     output_text(out, weights.sparse ? "w sparse\n" : "w\n");
-    return output_lines(out, n, threads, put_weights_line, &weights, err);
+    return output_lines(out, n, model->n_outputs, threads, put_weights_line, &weights, err);
 }
 
 static void put_vector_line(const void *context, size_t line, struct output *out) {
@@ -243,7 +243,8 @@ static int put_body(struct output *out, const struct model *model, struct thread
     }
     *lines = model->vectors.n_rows;
     output_text(out, model->pairs ? "SV pairs\n" : "SV\n");
-    if (output_lines(out, model->vectors.n_rows, threads, put_vector_line, model, err) < 0) {
+    size_t width = model->n_outputs + data_values(&model->vectors) / (model->vectors.n_rows + 1);
+    if (output_lines(out, model->vectors.n_rows, width, threads, put_vector_line, model, err) < 0) {
         return -1;
     }
     if (!model->pairs) {

@@ -46,7 +46,8 @@ static bool lowest_cut(const struct ml_scratch *w, const struct subproblem *subp
             j++;
         }
         double value = sum_p + sum_r + kappa * (double)l * (double)(n_p - j);
-        size = fmax(size, fabs(sum_p) + fabs(sum_r));
+        double sums = fabs(sum_p) + fabs(sum_r);
+        size = sums > size ? sums : size; /* fmax is a call */
         bool divides = (j > 0 || l > 0) && (j < n_p || l < n_r);
         if (divides && value < lowest_value) {
             lowest_value = value;

@@ -2,6 +2,7 @@
  * row. */
 #include "families/ml/solver/certify.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
 
 #include <float.h>
@@ -64,16 +65,13 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     for (; loss->next < rows->n && rows->row[loss->next] < first + n; loss->next++) {
         size_t i = rows->row[loss->next] - first;
         struct ml_block block = ml_rows_block(rows, loss->next, claim->loss, claim->cost);
-        double pairs = block.n_relevant * (double)(q - block.n_relevant), largest = 0;
+        double pairs = block.n_relevant * (double)(q - block.n_relevant);
         if (pairs <= MAX_PAIRS) {
             pair_loss(&block, s + i * q, error[i], value, rounding);
             continue;
         }
         double found = ml_block_loss(&block, s + i * q, claim->scratch);
-        for (size_t k = 0; k < q; k++) {
-            largest = fmax(largest, fabs(s[i * q + k]));
-        }
-        double size = 1 + 2 * largest, slack = 2 * error[i];
+        double size = 1 + 2 * array_largest(s + i * q, q), slack = 2 * error[i];
         double unit = 4 * ((double)q + 8) * DBL_EPSILON * size;
         *value += found;
         *rounding +=

@@ -25,7 +25,7 @@ static struct text lines_of(size_t n, struct threads *threads) {
     struct text text = {0};
     struct output *output;
     MUST(output_open_function(&output, "lines", text_take, &text, &err));
-    MUST(output_lines(output, n, threads, put_line, NULL, &err));
+    MUST(output_lines(output, n, 512, threads, put_line, NULL, &err));
     MUST(output_end(output, 0, &err));
     return text;
 }
@@ -50,7 +50,7 @@ static int refuse(void *context, const char *bytes, size_t n) {
 static void check_failure(struct threads *threads) {
     struct output *output;
     MUST(output_open_function(&output, "lines", refuse, NULL, &err));
-    MUST(output_lines(output, 5000, threads, put_line, NULL, &err));
+    MUST(output_lines(output, 5000, 512, threads, put_line, NULL, &err));
     CHECK(output_flush(output, &err) < 0 && strstr(err.text, "lines: "), "%s", err.text);
     err = (struct error){0};
     output_discard(output);
