@@ -4,13 +4,15 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "families/mc/solver/active_set_private.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* A new factor takes the time of about so many eliminations, of 500 variables and of 2,000. */
-enum { MAX_ELIMINATIONS = 32 };
+/* A new factor of n variables takes the time of n / ELIMINATIONS eliminations, or of some
+ * MIN_ELIMINATIONS where the factor stays in the cache. */
+enum { ELIMINATIONS = 16, MIN_ELIMINATIONS = 32 };
 
 int mc_active_create(struct mc_active **active, const struct mc_task *task, struct error *err) {
     struct mc_active *made = memory_zeros(1, sizeof *made, "a solver", err);
@@ -202,7 +204,7 @@ static bool maximise(struct mc_active *active, const struct mc_active_iteration 
             return true;
         }
         *gain += search(active, iteration->row_cap, &met);
-        active->outdated = met > MAX_ELIMINATIONS;
+        active->outdated = met > larger(MIN_ELIMINATIONS, active->n_directions / ELIMINATIONS);
         for (size_t r = 0; met > 0 && r < active->n_rows; r++) {
             update_row(active, &active->row[r]);
         }
@@ -258,7 +260,7 @@ int mc_active_iterate(struct mc_active *active, struct mc_active_iteration *iter
             return -1;
         }
         iteration->size += active->n_directions;
-        if (n_inside > MC_ACTIVE_MAX) {
+        if (n_inside > iteration->max) {
             iteration->too_many = true;
         } else if (ascend(active, iteration, err) < 0) {
             return -1;

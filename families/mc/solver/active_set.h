@@ -40,12 +40,13 @@ struct mc_active_iteration {
     const double *F; /* (n, k) scores at alpha; a constant may be added to each row if margins are
                           relative or centred */
     struct mc_alpha *alpha;
+    size_t max; /* free variables of a subproblem */
     bool few; /* free at most MC_ACTIVE_MAX_FREED times as many variables at a bound as are between
-                 theirs, those with the largest gains; else as many as MC_ACTIVE_MAX allows */
+                 theirs, those with the largest gains; else as many as max allows */
     const struct monitor *monitor;
     double gain;   /* out: increase of the dual, up to rounding */
     size_t size;   /* out: free variables at the start */
-    bool too_many; /* out: a subproblem has more than MC_ACTIVE_MAX variables between their bounds,
+    bool too_many; /* out: a subproblem has more than max variables between their bounds,
                      and was skipped */
 };
 

@@ -189,7 +189,7 @@ int mc_active_choose(struct mc_active *active, const struct mc_active_iteration 
     const struct mc_task *task = active->task;
     const struct mc_shape *shape = &task->shape;
     active->n_rows = active->n_directions = *n_inside = 0;
-    for (size_t i = 0; i < task->n && *n_inside <= MC_ACTIVE_MAX; i++) {
+    for (size_t i = 0; i < task->n && *n_inside <= iteration->max; i++) {
         size_t y = task->y[i], first = active->n_directions;
         double cap = iteration->row_cap[i];
         if (!(iteration->q[i] > 0) || !(cap > 0)) {
@@ -209,7 +209,8 @@ int mc_active_choose(struct mc_active *active, const struct mc_active_iteration 
         *n_inside += found;
     }
     double few = (1 + MC_ACTIVE_MAX_FREED) * (double)*n_inside + 1;
-    double max = iteration->few ? fmin(few, MC_ACTIVE_MAX) : MC_ACTIVE_MAX;
+    double max = (double)iteration->max;
+    max = iteration->few ? fmin(few, max) : max;
     return keep_best(active, (size_t)max, err);
 }
 

@@ -66,7 +66,7 @@ struct mc_active {
 /* ---- the free set (active_set_free.c) ---- */
 
 /* Chooses the free set, of one class or (MC_NO_ENTRY) all. *inside: the number of variables
- * strictly between their bounds; above MC_ACTIVE_MAX the free set is not complete. */
+ * strictly between their bounds; above the maximum the free set is not complete. */
 int mc_active_choose(struct mc_active *active, const struct mc_active_iteration *iteration,
                      size_t only, size_t *n_inside, struct error *err);
 

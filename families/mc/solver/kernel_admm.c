@@ -351,6 +351,7 @@ static int run_active_set(struct mc_admm *admm, double epsilon, double evaluatio
                                             .q = descent->q,
                                             .F = admm->method.S,
                                             .alpha = &admm->swept,
+                                            .max = MC_ACTIVE_MAX,
                                             .few = true,
                                             .monitor = monitor,
                                             .gain = INFINITY};

@@ -77,7 +77,9 @@ static int run_active_set(struct mc_kernel_descent *descent, const struct monito
                                             .q = descent->q,
                                             .F = descent->F,
                                             .alpha = &descent->alpha,
-                                            .few = descent->from_surrogate,
+                                            .max = descent->max_free > 0 ? descent->max_free
+                                                                         : MC_ACTIVE_MAX,
+                                            .few = descent->max_free > 0,
                                             .monitor = monitor};
     if (mc_active_iterate(descent->active, &iteration, err) < 0) {
         return -1;
@@ -194,7 +196,7 @@ static int iterate(struct mc_kernel_descent *descent, double target, const struc
                                 .rate = {.earlier = INFINITY},
                                 .end = MC_SET_SOLVED,
                                 .max_set = first,
-                                .active_set_next = descent->from_surrogate && descent->active_set};
+                                .active_set_next = descent->max_free > 0 && descent->active_set};
     progress.joint_next = !progress.active_set_next && mc_kernel_joint_applies(descent);
     fit->reason = STOP_REACHED; /* unless a limit, a handover or a stall follows */
     for (bool late = false;;) {

@@ -50,8 +50,10 @@ struct mc_kernel_descent {
     double fallback_work;         /* work of the fallback (mc_goal) */
     bool slow;                    /* the fallback would be faster */
     bool active_set;              /* active-set iterations are allowed */
-    bool from_surrogate; /* alpha is the surrogate's optimum: begin with active-set iterations */
-    size_t max_set;      /* maximal rows of a working set */
+    /* alpha is the surrogate's optimum: begin with active-set iterations, and their limit of free
+     * variables; 0: it is not */
+    size_t max_free;
+    size_t max_set; /* maximal rows of a working set */
     /* (max_set, mc_kernel_set_stride(max_set)) matrix of a working set. The system allocates its
      * pages when they are first used. */
     float *K;
@@ -96,7 +98,7 @@ int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target
 int mc_kernel_sampling(const struct mc_kernel_descent *descent, size_t m,
                        struct mc_sampling *sampling, struct error *err);
 
-/* Work of an active-set iteration with `size` free variables; INFINITY if these are too many. */
+/* Work of an active-set iteration with `size` free variables. */
 double mc_kernel_active_set_work(const struct mc_kernel_descent *descent, double size);
 
 /* ---- joint steps (kernel_joint.c) ---- */

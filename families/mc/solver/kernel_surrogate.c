@@ -4,6 +4,7 @@
  * optimum of the problem itself, so few active-set iterations are needed from there. An iteration
  * costs 2 n m k multiplications for m landmarks. */
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 #include "families/mc/solver/kernel_admm_private.h"
 #include "fit/work.h"
 
@@ -27,6 +28,8 @@ static const double MIN_PIVOT = 3e-5, MAX_RESIDUAL = 0.02;
 static const double MAX_DECREASE = 0.1;
 /* Multiplications of all active-set iterations, over the cube of the maximal free variables. */
 static const double ACTIVE_SET_WORK = 1;
+/* One of them may cost so many times the work of ADMM, since it may reach the optimum. */
+static const double ACTIVE_SET_RATIO = 4;
 
 static struct landmarks_goal goal_of(const struct mc_kernel_descent *descent) {
     size_t max = descent->n / ROWS_PER_LANDMARK;
@@ -58,6 +61,20 @@ static double remaining_trace(const struct mc_admm *admm) {
     return trace > 0 ? remaining / trace : 1;
 }
 
+/* The limit of free variables of active-set iterations: MC_ACTIVE_MAX, or more if one iteration
+ * then costs at most ACTIVE_SET_RATIO times the work so far, and their matrix and that of their
+ * rows take at most half of the memory for the kernel matrix. */
+static size_t max_free(const struct mc_admm *admm, uint64_t evaluations) {
+    const size_t limit = 2 * (size_t)MC_ACTIVE_MAX, bytes = 4 * sizeof(double);
+    const struct problem *problem = admm->descent->task->problem;
+    double fits = sqrt((double)(problem->cache_bytes / bytes));
+    double work = 2 * (double)admm->n * (double)admm->method.low.landmarks.width * (double)admm->k *
+                  EVALUATION_INTERVAL * (double)evaluations;
+    double n_subproblems = (double)mc_active_subproblems(&admm->descent->task->shape);
+    double pays = cbrt(ACTIVE_SET_RATIO * work / ACTIVE_SET_WORK / n_subproblems);
+    return larger(MC_ACTIVE_MAX, smaller(limit, (size_t)fmin(fits, pays)));
+}
+
 /* Iterates until the number of free variables hardly changes. */
 static int iterate(struct mc_admm *admm, const struct monitor *monitor, uint64_t *evaluations) {
     const struct mc_kernel_descent *descent = admm->descent;
@@ -68,13 +85,19 @@ static int iterate(struct mc_admm *admm, const struct monitor *monitor, uint64_t
                 return -1;
             }
         }
-        ++*evaluations;
-        n_free[*evaluations] = mc_admm_count_free(admm);
-        if (monitor_check(monitor, *evaluations, descent->primal, descent->dual) ||
-            (*evaluations >= MIN_EVALUATIONS && n_free[*evaluations] <= MC_ACTIVE_MAX &&
-             n_free[*evaluations] >=
-                 (1 - MAX_DECREASE) * n_free[*evaluations - COMPARED_EVALUATIONS])) {
-            break;
+        double now = n_free[++*evaluations] = mc_admm_count_free(admm);
+        if (monitor_check(monitor, *evaluations, descent->primal, descent->dual)) {
+            return 0;
+        }
+        if (*evaluations < MIN_EVALUATIONS) {
+            continue;
+        }
+        /* the usual limit is preferred if the number will soon be below it */
+        double before = n_free[*evaluations - COMPARED_EVALUATIONS];
+        double max = now - MC_ACTIVE_MAX > before - now ? (double)max_free(admm, *evaluations)
+                                                        : MC_ACTIVE_MAX;
+        if (now <= max && now >= (1 - MAX_DECREASE) * before) {
+            return 0;
         }
     }
     return 0;
@@ -94,7 +117,7 @@ int mc_kernel_surrogate(struct mc_kernel_descent *descent, const struct mc_goal 
             : 0;
     if (status == 0 && remaining_trace(&admm) <= MAX_RESIDUAL && mc_admm_start(&admm) == 0 &&
         iterate(&admm, monitor, &evaluations) == 0) {
-        descent->from_surrogate = true;
+        descent->max_free = max_free(&admm, evaluations);
         status = mc_admm_get_alpha(&admm, &descent->alpha, err) < 0
                      ? -1
                      : mc_kernel_refresh(descent, goal->epsilon, err);
@@ -102,7 +125,7 @@ int mc_kernel_surrogate(struct mc_kernel_descent *descent, const struct mc_goal 
     mc_admm_free(&admm);
     if (status == 0) {
         status = mc_kernel_solve(descent, goal, monitor, fit, err);
-        descent->from_surrogate = false;
+        descent->max_free = 0;
     }
     fit->iterations += evaluations;
     return status;

@@ -407,8 +407,11 @@ static size_t count_free(const struct mc_shape *shape, size_t y, double cap, con
     return n_free;
 }
 
-/* The count over the set; it stops when there are more than an active-set iteration can have. */
-static double count_all_free(struct inner *inner) {
+/* Work of an active-set iteration with the free variables of the set; INFINITY if they are too
+ * many.
+ *
+ *  */
+static double active_set_work(struct inner *inner) {
     struct mc_kernel_descent *descent = inner->descent;
     size_t n_free = 0, max = mc_active_subproblems(&descent->task->shape) * MC_ACTIVE_MAX;
     for (size_t a = 0; a < inner->m && n_free <= max; a++) {
@@ -419,15 +422,13 @@ static double count_all_free(struct inner *inner) {
         n_free +=
             count_free(&descent->task->shape, y, descent->row_cap[i], descent->row, descent->u);
     }
-    return (double)n_free;
+    return n_free <= max ? mc_kernel_active_set_work(descent, (double)n_free) : (double)INFINITY;
 }
 
 double mc_kernel_active_set_work(const struct mc_kernel_descent *descent, double size) {
     double n_subproblems = (double)mc_active_subproblems(&descent->task->shape),
-           size_of_each = size / n_subproblems;
-    return size_of_each <= MC_ACTIVE_MAX ? work_blas3(n_subproblems * ACTIVE_SET_WORK *
-                                                      size_of_each * size_of_each * size_of_each)
-                                         : INFINITY;
+           each = size / n_subproblems;
+    return work_blas3(n_subproblems * ACTIVE_SET_WORK * each * each * each);
 }
 
 /* Progress of the inner problem. */
@@ -448,14 +449,12 @@ static enum mc_set_end update(struct inner *inner, struct sweep_progress *progre
         return MC_SET_RUNNING;
     }
     const struct mc_kernel_descent *descent = inner->descent;
-    const struct mc_descent_work work = {
-        .set = progress->work,
-        .all = descent->work + progress->work,
-        .needed = need * work_blas2_float(inner->work),
-        .active_set = descent->active_set
-                          ? mc_kernel_active_set_work(descent, count_all_free(inner))
-                          : (double)INFINITY,
-        .fallback = descent->fallback_work};
+    const struct mc_descent_work work = {.set = progress->work,
+                                         .all = descent->work + progress->work,
+                                         .needed = need * work_blas2_float(inner->work),
+                                         .active_set = descent->active_set ? active_set_work(inner)
+                                                                           : (double)INFINITY,
+                                         .fallback = descent->fallback_work};
     return mc_policy_after_sweep(&work);
 }
 

@@ -308,7 +308,8 @@ static const struct policy_row rows[] = {
      .run = run_admm},
     {.algorithm = ALGORITHM_ACTIVE_SET,
      .when = "kernels: coordinate descent or ADMM hands over to it",
-     .limit = "4,096 free variables; as the algorithm that started it allows",
+     .limit = "4,096 free variables, up to 8,192 after ADMM of low rank; as the algorithm that "
+              "started it allows",
      .then = "the algorithm that started it",
      .applies = active_set_applies},
     {.algorithm = ALGORITHM_INTERIOR_POINT,
