@@ -393,8 +393,9 @@ DUALSVM_API int dualsvm_model_weights(const dualsvm_model *model, double *weight
 typedef struct dualsvm_report {
     /* dual <= optimum <= primal; dual is NaN if the optimum has no certified lower bound */
     double primal, dual;
-    /* (primal - dual) / primal; NaN if dual is. If primal is below 1e-9 P0, P0 that of w = 0: less
-     * the rounding-error bounds, over at least 1e-12 P0 */
+    /* (primal - dual) / primal; NaN if dual is. If primal is below 1e-9 P0, P0 that of w = 0, the
+     * rounding-error bounds, at most 1e-13 P0, are subtracted from the difference, and the divisor
+     * is at least 1e-12 P0 */
     double gap;
     /* 1: the bounds are certified; 0: the problem is not known to be convex, or the bounds
      * contradict each other: then primal may be wrong, dual and gap are NaN, and reason says so */

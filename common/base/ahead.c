@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Checks of the state before a thread sleeps: half a millisecond. */
+/* Checks of the state before a thread sleeps: tenths of a millisecond. */
 enum { MAX_CHECKS = 10000 };
 
 enum state { IDLE, POSTED, BEGUN, ENDED /* there will be no more jobs */ };

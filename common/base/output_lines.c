@@ -96,9 +96,6 @@ int output_lines(struct output *output, size_t n, size_t width, struct threads *
     for (; status == 0 && lines.round <= rounds; lines.round++) {
         threads_run(threads, 1 + blocks, round_task, &lines);
         status = check_blocks(&lines, err);
-        if (output_failed(output)) {
-            break;
-        }
     }
     free_blocks(&lines);
     return status;

@@ -15,7 +15,7 @@ UNFIT = re.compile(r"[\x00-\x20\x7f,:#%]")
 
 
 def is_unfit(text):
-    """True for a text that cannot be a word of a file, or would be read back as another."""
+    """True for a text that cannot be a word of a file, or whose %XX would be decoded."""
     return not text or UNFIT.search(text.replace("%", "")) is not None or unquoted(text) != text
 
 

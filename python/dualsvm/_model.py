@@ -195,11 +195,14 @@ class Fit:
             self._train_aside()
         else:
             self._train()
-        # the traceback leads to this object: kept here, it would not be released
+        # the traceback leads to this frame and this object: neither may keep the exception
         failure, self.failure = self.failure, None
-        if failure is not None:
-            raise failure
-        return self.model
+        try:
+            if failure is not None:
+                raise failure
+            return self.model
+        finally:
+            del failure
 
 
 def wait(lock):

@@ -97,8 +97,8 @@ static void remove_from_step(struct mc_active *active, size_t t) {
     }
 }
 
-/* Takes `length` times the step, and removes from it the directions that meet a bound. Returns
- * their number. */
+/* Takes `length` times the step, and removes from it the directions that meet a bound, and those of
+ * rows whose reference becomes 0. Returns the number of both, of directions and of such rows. */
 static size_t take_step(struct mc_active *active, const double *row_cap, double length) {
     size_t met = 0;
     array_add(active->gradient, -length, active->decrease, active->n_directions);
@@ -107,8 +107,10 @@ static size_t take_step(struct mc_active *active, const double *row_cap, double 
         bool box = row->reference == MC_NO_ENTRY;
         double high = box ? row_cap[row->i] : INFINITY,
                decrease_rate = box ? 0 : reference_decrease(active, row);
-        row->empty = row->empty || (!box && length_to_bound(row->reference_value, INFINITY,
-                                                            -decrease_rate) <= length);
+        bool emptied = !row->empty && !box &&
+                       length_to_bound(row->reference_value, INFINITY, -decrease_rate) <= length;
+        row->empty = row->empty || emptied;
+        met += emptied;
         row->reference_value =
             row->empty ? 0 : fmax(0, row->reference_value - length * decrease_rate);
         for (size_t t = row->first; t < row->end; t++) {
@@ -121,7 +123,7 @@ static size_t take_step(struct mc_active *active, const double *row_cap, double 
             direction->value = bound ? (step < 0 ? 0 : high)
                                      : fmin(fmax(0, direction->value + length * step), high);
             direction->fixed = bound;
-            met += bound || row->empty;
+            met += bound;
             if (bound || row->empty) {
                 remove_from_step(active, t);
             }
@@ -131,7 +133,7 @@ static size_t take_step(struct mc_active *active, const double *row_cap, double 
 }
 
 /* Goes along the step to the maximum. At bounds it continues without the directions that met them,
- * *met in all, while the dual rises. Returns the gain. */
+ * while the dual rises. Returns the gain; *met: the number of bounds met, each an elimination. */
 static double search(struct mc_active *active, const double *row_cap, size_t *met) {
     size_t n = active->n_directions, more = 1;
     double slope = array_dot(active->gradient, active->step, n), gain = 0;
@@ -216,6 +218,13 @@ static bool maximise(struct mc_active *active, const struct mc_active_iteration 
     return !active->outdated;
 }
 
+/* Whether a new factor can be computed before the time limit: the estimate is twice what it takes
+ * on a quiet machine. */
+static bool has_time(const struct mc_active *active, const struct monitor *monitor) {
+    double n = (double)active->n_directions;
+    return 2e-11 * n * n * n < monitor_seconds_left(monitor);
+}
+
 /* Maximises the dual over the chosen free set. */
 static int ascend(struct mc_active *active, struct mc_active_iteration *iteration,
                   struct error *err) {
@@ -225,7 +234,7 @@ static int ascend(struct mc_active *active, struct mc_active_iteration *iteratio
     if (mc_active_open(active, iteration, err) < 0) {
         return -1;
     }
-    for (bool done = false, factored = true; !done;) {
+    for (bool done = false, factored = true; !done && has_time(active, iteration->monitor);) {
         active->n_moving = active->n_directions;
         if (mc_active_factor(active, &factored, err) < 0) {
             return -1;

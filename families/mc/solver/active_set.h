@@ -21,8 +21,13 @@
 /* Number of independent subproblems: k if the classes are not coupled, else 1. */
 size_t mc_active_subproblems(const struct mc_shape *shape);
 
-/* Limit of free variables of a subproblem: the matrix then has 134 MB. */
+/* The usual limit of free variables of a subproblem, whose matrix then has 134 MB; after ADMM of
+ * low rank up to twice that. */
 enum { MC_ACTIVE_MAX = 4096 };
+
+/* An active-set iteration may cost so many times the work of ADMM, since a single one may reach the
+ * optimum. */
+static const double MC_ACTIVE_RATIO = 4;
 
 /* Near an optimum few variables leave their bounds: the limit of these over the free ones. */
 static const double MC_ACTIVE_MAX_FREED = 0.1;

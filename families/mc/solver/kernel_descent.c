@@ -77,8 +77,7 @@ static int run_active_set(struct mc_kernel_descent *descent, const struct monito
                                             .q = descent->q,
                                             .F = descent->F,
                                             .alpha = &descent->alpha,
-                                            .max = descent->max_free > 0 ? descent->max_free
-                                                                         : MC_ACTIVE_MAX,
+                                            .max = mc_kernel_max_free(descent),
                                             .few = descent->max_free > 0,
                                             .monitor = monitor};
     if (mc_active_iterate(descent->active, &iteration, err) < 0) {

@@ -98,6 +98,11 @@ int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target
 int mc_kernel_sampling(const struct mc_kernel_descent *descent, size_t m,
                        struct mc_sampling *sampling, struct error *err);
 
+/* The limit of free variables of an active-set iteration. */
+static inline size_t mc_kernel_max_free(const struct mc_kernel_descent *descent) {
+    return descent->max_free > 0 ? descent->max_free : MC_ACTIVE_MAX;
+}
+
 /* Work of an active-set iteration with `size` free variables. */
 double mc_kernel_active_set_work(const struct mc_kernel_descent *descent, double size);
 

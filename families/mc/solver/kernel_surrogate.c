@@ -3,6 +3,7 @@
  * surrogate's optimum, to a few digits, nearly all variables are at the same bounds as at the
  * optimum of the problem itself, so few active-set iterations are needed from there. An iteration
  * costs 2 n m k multiplications for m landmarks. */
+#include "common/base/available.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "families/mc/solver/kernel_admm_private.h"
@@ -28,8 +29,6 @@ static const double MIN_PIVOT = 3e-5, MAX_RESIDUAL = 0.02;
 static const double MAX_DECREASE = 0.1;
 /* Multiplications of all active-set iterations, over the cube of the maximal free variables. */
 static const double ACTIVE_SET_WORK = 1;
-/* One of them may cost so many times the work of ADMM, since it may reach the optimum. */
-static const double ACTIVE_SET_RATIO = 4;
 
 static struct landmarks_goal goal_of(const struct mc_kernel_descent *descent) {
     size_t max = descent->n / ROWS_PER_LANDMARK;
@@ -61,17 +60,18 @@ static double remaining_trace(const struct mc_admm *admm) {
     return trace > 0 ? remaining / trace : 1;
 }
 
-/* The limit of free variables of active-set iterations: MC_ACTIVE_MAX, or more if one iteration
- * then costs at most ACTIVE_SET_RATIO times the work so far, and their matrix and that of their
- * rows take at most half of the memory for the kernel matrix. */
+/* The limit of free variables of active-set iterations: MC_ACTIVE_MAX, or up to twice that if all
+ * then cost at most MC_ACTIVE_RATIO times the iterations so far, and their matrix and that of their
+ * rows take at most half as much memory as the kernel matrix may, and half of what is free. */
 static size_t max_free(const struct mc_admm *admm, uint64_t evaluations) {
     const size_t limit = 2 * (size_t)MC_ACTIVE_MAX, bytes = 4 * sizeof(double);
     const struct problem *problem = admm->descent->task->problem;
-    double fits = sqrt((double)(problem->cache_bytes / bytes));
+    double memory = fmin((double)problem->cache_bytes, available_memory());
+    double fits = sqrt(memory / (double)bytes);
     double work = 2 * (double)admm->n * (double)admm->method.low.landmarks.width * (double)admm->k *
                   EVALUATION_INTERVAL * (double)evaluations;
     double n_subproblems = (double)mc_active_subproblems(&admm->descent->task->shape);
-    double pays = cbrt(ACTIVE_SET_RATIO * work / ACTIVE_SET_WORK / n_subproblems);
+    double pays = cbrt(MC_ACTIVE_RATIO * work / ACTIVE_SET_WORK / n_subproblems);
     return larger(MC_ACTIVE_MAX, smaller(limit, (size_t)fmin(fits, pays)));
 }
 

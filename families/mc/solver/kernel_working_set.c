@@ -407,13 +407,12 @@ static size_t count_free(const struct mc_shape *shape, size_t y, double cap, con
     return n_free;
 }
 
-/* Work of an active-set iteration with the free variables of the set; INFINITY if they are too
- * many.
- *
- *  */
+/* Work of an active-set iteration with the free variables of the set; INFINITY if there are too
+ * many. */
 static double active_set_work(struct inner *inner) {
     struct mc_kernel_descent *descent = inner->descent;
-    size_t n_free = 0, max = mc_active_subproblems(&descent->task->shape) * MC_ACTIVE_MAX;
+    size_t n_free = 0,
+           max = mc_active_subproblems(&descent->task->shape) * mc_kernel_max_free(descent);
     for (size_t a = 0; a < inner->m && n_free <= max; a++) {
         size_t i = descent->set[a], y = descent->task->y[i];
         inner_scores(inner, a);

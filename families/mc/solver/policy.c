@@ -1,16 +1,13 @@
 /* The policy's table and its rows. */
 #include "families/mc/solver/policy.h"
 
+#include "families/mc/solver/active_set.h"
 #include "families/mc/solver/certify.h"
 #include "families/mc/solver/interior_point.h"
 #include "families/mc/solver/kernel_components.h"
 #include "families/mc/solver/newton.h"
 
 #include <math.h>
-
-/* An active-set iteration may cost so many times the work of ADMM, since a single one may reach the
- * optimum. */
-static const double ACTIVE_SET_RATIO = 4;
 
 /* Newton's method must cost so many times less than the problem's kernel form: at large C it takes
  * more steps than its work counts. */
@@ -368,7 +365,7 @@ void mc_rate_update(struct mc_rate *rate, double work, double gap) {
  * this working set, ADMM, which finishes the fit, less than all. With many rows ADMM takes longer
  * than predicted, so the descent must still need half of its work. */
 enum mc_set_end mc_policy_after_sweep(const struct mc_descent_work *work) {
-    if (work->active_set <= ACTIVE_SET_RATIO * work->fallback) {
+    if (work->active_set <= MC_ACTIVE_RATIO * work->fallback) {
         return work->active_set < work->set && work->active_set < work->needed
                    ? MC_SET_TO_ACTIVE_SET
                    : MC_SET_RUNNING;
@@ -378,7 +375,7 @@ enum mc_set_end mc_policy_after_sweep(const struct mc_descent_work *work) {
 }
 
 bool mc_policy_after_set(const struct mc_descent_work *work) {
-    double max = ACTIVE_SET_RATIO * work->fallback;
+    double max = MC_ACTIVE_RATIO * work->fallback;
     return work->active_set > max || (work->all > max && work->needed > work->all);
 }
 

@@ -396,8 +396,8 @@ static void correct_scores(struct ml_visited *next, const struct ml_visited *vis
     }
 }
 
-/* While a row is visited, another thread works on W: the scores of the next row do without its
- * change, which is added when it is known. */
+/* While a row is visited, another thread works on W. It computes the scores of the next row without
+ * the change of the row that is visited, which is added when it is known. */
 static void sweep_ahead(void *argument, struct ahead *ahead) {
     struct linear_sweep *sweep = argument;
     struct ml_visited *visited = sweep->store->visited;

@@ -38,12 +38,13 @@ struct ml_store {
     double *S;        /* kernel: (rows->n, width); else NULL */
     uint32_t *index;  /* (rows->n) row numbers in the data, or in the Gram matrix */
 
-    struct ml_visited visited[2]; /* one, or with many labels it and the next one */
-    double *chunk_s, *chunk_d;    /* (CHUNK, width) */
-    double *chunk_k;              /* (CHUNK, CHUNK) */
-    double *slices;               /* (workers, CHUNK, SLICE) */
-    uint32_t *chunk_index;        /* (CHUNK) */
-    void *block, *chunk;          /* the arrays of rows and labels; those of chunks */
+    /* the row that is visited; with many labels the other is the row before, then the row after */
+    struct ml_visited visited[2];
+    double *chunk_s, *chunk_d; /* (CHUNK, width) */
+    double *chunk_k;           /* (CHUNK, CHUNK) */
+    double *slices;            /* (workers, CHUNK, SLICE) */
+    uint32_t *chunk_index;     /* (CHUNK) */
+    void *block, *chunk;       /* the arrays of rows and labels; those of chunks */
 };
 
 /* Borrows problem and rows. The caller calls ml_store_start, and ml_store_free at the end. */

@@ -30,7 +30,8 @@ static const char *const formulation_meanings[] = {
     NULL};
 static const char *const solvers[] = {"auto", "smo", "bundle", "cd", "interior", NULL};
 static const char *const solver_meanings[] = {
-    "linear kernel: bundle and smo (svm: cd and bundle) in alternating time slices; other kernels: "
+    "linear kernel: bundle and smo (svm above 256 features: cd and bundle) in alternating time "
+    "slices; other kernels: "
     "smo; interior where these converge slowly",
     "sequential minimal optimisation: two dual variables and the block of those at their upper "
     "bound at a time",

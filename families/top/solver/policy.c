@@ -413,8 +413,8 @@ static const struct policy_row rows[] = {
      .applies = low_rank_applies,
      .run = run_low_rank},
     {.algorithm = ALGORITHM_COORDINATE_DESCENT,
-     .when = "svm with the linear kernel, first: --solver cd; auto, more than 256 features; until "
-             "its certificate fails by rounding",
+     .when = "svm with the linear kernel, with --solver cd, or in auto above 256 features, first; "
+             "until its certificate fails by rounding",
      .limit = "slices of 64 sweeps, doubled; all turns if the first leaves a gap below .2",
      .then = "cutting planes take turns with it",
      .applies = descent_applies,
