@@ -8,6 +8,13 @@ setup() {
     PATH=$bin/datasets:$PATH
 }
 
+@test "datasets: a family that there is not is named in one line" {
+    run -2 generate foo
+    assert_output --regexp '^[a-z-]+: unknown family: foo: try --help$'
+    run -2 generate
+    assert_output --regexp '^[a-z-]+: no family: try --help$'
+}
+
 @test "generate: the bytes are the same on every machine, known by their checksums" {
     assert_equal "$(generate rank | cksum)" '107082746 182379'
     assert_equal "$(generate ltr --rows 1000 | cksum)" '1787380235 1311609'

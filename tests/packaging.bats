@@ -55,7 +55,7 @@ made() {
     # the installed programs work without the repository
     (PATH=$tmp/root/usr/bin:/usr/bin:/bin && svm-generate rank --molecules 60 --output train.svm &&
         svm-rank-train -q train.svm && svm-rank-predict -q train.svm train.svm.model >out)
-    run svm-generate
+    run svm-generate --help
     assert_output --partial 'Usage: svm-generate FAMILY'
     touch root/usr/bin/other root/usr/share/man/man1/other.1
     made uninstall PREFIX=/usr

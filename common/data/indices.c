@@ -70,7 +70,7 @@ int indices_list(struct indices *indices, const struct indices_part *part, size_
     size_t bits = larger(MIN_BITS, smaller(given, UINT32_MAX / BITS_PER_ENTRY) * BITS_PER_ENTRY);
     struct window window = {.n = (bits + WORD - 1) / WORD * WORD};
     struct found found = {.at = memory_array(0, sizeof *found.at, "indices", err)};
-    window.bits = memory_zeros(window.n / WORD, sizeof *window.bits, "indices", err);
+    window.bits = memory_zeros((size_t)(window.n / WORD), sizeof *window.bits, "indices", err);
     int status = found.at && window.bits ? 0 : -1;
     *indices = (struct indices){0};
     while (status == 0 && window.from <= UINT32_MAX) {
