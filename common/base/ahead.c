@@ -26,7 +26,7 @@ static void pause_briefly(void) {
 #endif
 }
 
-/* Runs the job if it is posted and nobody has begun it. */
+/* Runs the job if it is posted and no other thread has begun it. */
 static void take(struct ahead *ahead) {
     int posted = POSTED;
     if (atomic_compare_exchange_strong(&ahead->state, &posted, BEGUN)) {

@@ -46,7 +46,7 @@ static void round_task(void *argument, size_t task, size_t worker) {
     for (size_t i = first; i < lines->n && i < first + lines->per_block; i++) {
         lines->put(lines->context, i, block->output);
     }
-    struct error ignored; /* output_failed */
+    struct error ignored; /* check_blocks returns it */
     output_flush(block->output, &ignored);
 }
 

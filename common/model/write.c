@@ -170,12 +170,10 @@ static size_t index_length(uint32_t index) {
 }
 
 /* True if only non-zero rows are written, with their indices: if most rows are 0 and the file
- * becomes smaller, or if a scaling by column has a list of columns. */
-static bool is_sparse(const struct model *model) {
+ * becomes smaller, or if a scaling by column has a list of columns. *lines: the number of rows that
+ * are written. */
+static bool is_sparse(const struct model *model, uint64_t *lines) {
     size_t n = model->n_outputs, rows = 0, more = strlen(" sparse");
-    if (model->columns.at && scale_by_column(&model->scale)) {
-        return true;
-    }
     for (size_t c = 0; c < model->n_columns; c++) {
         if (!is_zero(model->weights + c * n, n)) {
             more += index_length(model->columns.at ? model->columns.at[c] : (uint32_t)c);
@@ -183,7 +181,10 @@ static bool is_sparse(const struct model *model) {
         }
     }
     double zeros = (double)(model->n_features - rows);
-    return zeros > (double)rows && 2 * zeros * (double)n > (double)more;
+    bool smaller = zeros > (double)rows && 2 * zeros * (double)n > (double)more;
+    bool sparse = smaller || (model->columns.at && scale_by_column(&model->scale));
+    *lines = sparse ? rows : model->n_features;
+    return sparse;
 }
 
 /* Lines of weights: of all features, or `sparse`. */
@@ -216,12 +217,8 @@ static void put_weights_line(const void *context, size_t line, struct output *ou
 
 static int put_weights(struct output *out, const struct model *model, struct threads *threads,
                        uint64_t *lines, struct error *err) {
-    const struct weight_lines weights = {model, is_sparse(model)};
+    const struct weight_lines weights = {model, is_sparse(model, lines)};
     size_t n = weights.sparse ? model->n_columns : model->n_features;
-    *lines = n;
-    for (size_t c = 0; weights.sparse && c < n; c++) {
-        *lines -= is_zero(model->weights + c * model->n_outputs, model->n_outputs);
-    }
     output_text(out, weights.sparse ? "w sparse\n" : "w\n");
     return output_lines(out, n, model->n_outputs, threads, put_weights_line, &weights, err);
 }
