@@ -79,7 +79,7 @@ struct smm_newton {
     /* (cells) */
     double *W, *S;                    /* the iterate */
     double *multiplier0, *multiplier; /* Y0, Y */
-    double *M;                        /* sum_i y_i alpha_i X_i */
+    double *M;                        /* sum_i y_i alpha_i X_i, see sum_M */
     double *thresholded;              /* SVT_tau(M) (nuclear.h); also work */
     double *gradient, *step, *trial;  /* by W, bias and S minimised out; Newton step; work */
     /* (n) */
@@ -87,6 +87,8 @@ struct smm_newton {
     double *alpha, *alpha0;
     double *margin;                /* m_i of u_i = m_i - y_i (s_i + b): 1 + mu alpha0_i / C_i */
     double *signed_alpha;          /* y_i alpha_i */
+    double *summed;                /* those whose sum M is */
+    double changes;                /* |alpha_i| that were added to M since it was last summed */
     double *trial_s, *trial_alpha; /* at a point of the line search */
     uint32_t *curved;              /* (n_curved) rows where the loss is curved */
     size_t n_curved;
@@ -125,7 +127,8 @@ int smm_newton_create(struct smm_newton **newton, const struct binary_rows *rows
         ARRAYS(cells, double, &made->W, &made->S, &made->multiplier0, &made->multiplier, &made->M,
                &made->thresholded, &made->gradient, &made->step, &made->trial),
         ARRAYS(n, double, &made->s, &made->step_s, &made->trial_s, &made->alpha, &made->trial_alpha,
-               &made->alpha0, &made->margin, &made->signed_alpha, &made->inverse_curvature),
+               &made->alpha0, &made->margin, &made->signed_alpha, &made->summed,
+               &made->inverse_curvature),
         ARRAYS(2 * n, double, &made->breakpoints), ARRAYS(n, uint32_t, &made->curved));
     if (!made->block || newton_system_create(&made->system, &made->rows, err) < 0) {
         smm_newton_free(made);
@@ -185,6 +188,32 @@ static int find_S(struct smm_newton *newton, const double *B, bool moved, struct
     return 0;
 }
 
+/* M of signed_alpha. If at most half of the rows with an alpha have a new one, only the changes are
+ * added: 10,000 x 100 x 100, C = 1, tau = 1000: a tenth of 7,300 rows. Their rounding adds up, so M
+ * is summed anew when all changes together are larger than alpha. */
+static int sum_M(struct smm_newton *newton, struct error *err) {
+    double *change = newton->trial_alpha, *product = newton->gradient;
+    double changed = 0, used = 0, changes = 0, size = 0;
+    for (size_t i = 0; i < newton->n; i++) {
+        change[i] = newton->signed_alpha[i] - newton->summed[i];
+        changed += change[i] != 0;
+        used += newton->signed_alpha[i] != 0;
+        changes += fabs(change[i]);
+        size += fabs(newton->signed_alpha[i]);
+    }
+    double totals[] = {changed, used, changes, size};
+    cluster_sum(newton->rows.cluster, totals, sizeof totals / sizeof *totals);
+    newton->changes += totals[2];
+    memcpy(newton->summed, newton->signed_alpha, newton->n * sizeof *newton->summed);
+    if (newton->rows.z || 2 * totals[0] > totals[1] || newton->changes > totals[3]) {
+        newton->changes = 0;
+        return binary_adjoint(&newton->rows, newton->signed_alpha, newton->M, err);
+    }
+    int status = binary_adjoint(&newton->rows, change, product, err);
+    array_add(newton->M, 1, product, newton->cells);
+    return status;
+}
+
 /* Both norms of SVT_t(M) (nuclear.h), which `thresholded` gets; of M itself without the nuclear
  * norm. */
 static int threshold_M(struct smm_newton *newton, double t, double *nuclear_norm,
@@ -242,8 +271,7 @@ static int evaluate(struct smm_newton *newton, bool moved, struct error *err) {
     for (size_t j = 0; j < cells; j++) {
         B[j] = newton->W[j] + newton->multiplier0[j] / newton->rho;
     }
-    if (binary_adjoint(&newton->rows, newton->signed_alpha, newton->M, err) < 0 ||
-        find_S(newton, B, moved, err) < 0 ||
+    if (sum_M(newton, err) < 0 || find_S(newton, B, moved, err) < 0 ||
         threshold_M(newton, newton->tau, &nuclear_norm, &squared_norm, err) < 0) {
         return -1;
     }
@@ -354,6 +382,9 @@ static int start(struct smm_newton *newton, struct error *err) {
     memset(newton->multiplier, 0, cells * sizeof *newton->multiplier);
     memset(newton->s, 0, n * sizeof *newton->s);
     memset(newton->alpha0, 0, n * sizeof *newton->alpha0);
+    memset(newton->M, 0, cells * sizeof *newton->M);
+    memset(newton->summed, 0, n * sizeof *newton->summed);
+    newton->changes = 0;
     newton->mu = MU_UNCLIPPED;
     newton->bias = newton->length = 0;
     set_margins(newton);
@@ -363,7 +394,7 @@ static int start(struct smm_newton *newton, struct error *err) {
         linear += newton->alpha[i];
     }
     linear = cluster_total(newton->loss->cluster, linear);
-    if (binary_adjoint(&newton->rows, newton->signed_alpha, newton->M, err) < 0) {
+    if (sum_M(newton, err) < 0) {
         return -1;
     }
     for (double c = 1; newton->tau > 0 && c > 1e-15; c *= 0.5) {
