@@ -11,6 +11,9 @@
 
 enum { MAX_DEGREE = 1 << 20, MAX_OUTPUTS = 1 << 24 };
 
+/* Doubles hold every integer up to this. */
+static const double MAX_WHOLE = 0x1p53;
+
 static int parse_double(const struct model_lines *in, const char *text, double *value,
                         struct error *err) {
     return number_parse_whole(text, value) ? 0 : model_lines_fail(in, "not a number", text, err);
@@ -79,129 +82,94 @@ static int parse_name(const struct model_lines *in, const char *text, const char
     return model_lines_fail(in, what, text, err);
 }
 
-enum key {
-    KEY_FORMULATION,
-    KEY_LOSS,
-    KEY_COST,
-    KEY_KERNEL,
-    KEY_DEGREE,
-    KEY_GAMMA,
-    KEY_COEF0,
-    KEY_BIAS,
-    KEY_ROWS,
-    KEY_FEATURES,
-    KEY_PRIMAL,
-    KEY_DUAL,
-    KEY_GAP,
-    KEY_CERTIFIED,
-    KEY_ITERATIONS,
-    KEY_SOLVER,
-    KEY_OUTPUTS,
-    KEY_SCALE,
-    KEY_QUERY_FEATURES,
-    N_KEYS
+/* How a value is parsed. */
+enum kind { TEXT, NUMBER, WHOLE, GAP, FLAG, BIAS, KERNEL, SCALE, MEANS, DEGREE, WIDTH, OUTPUTS };
+
+/* The keys of every family; missing ones are reported in this order. */
+static const struct {
+    const char *name;
+    bool required;
+    enum kind kind;
+    size_t offset; /* in struct model, of a char * (TEXT), double or uint64_t (WHOLE); else 0 */
+} keys[] = {
+    {"formulation", true, TEXT, offsetof(struct model, formulation)},
+    {"loss", false, TEXT, offsetof(struct model, loss)},
+    {"cost", true, NUMBER, offsetof(struct model, cost)},
+    {"kernel", true, KERNEL, 0},
+    {"degree", false, DEGREE, 0},
+    {"gamma", false, NUMBER, offsetof(struct model, kernel.gamma)},
+    {"coef0", false, NUMBER, offsetof(struct model, kernel.coef0)},
+    {"bias", false, BIAS, 0},
+    {"rows", true, WHOLE, offsetof(struct model, n_rows)},
+    {"features", true, WIDTH, 0},
+    {"primal", true, NUMBER, offsetof(struct model, primal)},
+    {"dual", true, NUMBER, offsetof(struct model, dual)},
+    {"gap", true, GAP, 0},
+    {"certified", false, FLAG, 0},
+    {"iterations", true, WHOLE, offsetof(struct model, iterations)},
+    {"solver", false, TEXT, offsetof(struct model, solver)},
+    {"outputs", false, OUTPUTS, 0},
+    {"scale", false, SCALE, 0},
+    {"query-features", false, MEANS, 0},
 };
 
-static const char *const keys[N_KEYS] = {
-    "formulation", "loss",   "cost",     "kernel", "degree",        "gamma", "coef0",
-    "bias",        "rows",   "features", "primal", "dual",          "gap",   "certified",
-    "iterations",  "solver", "outputs",  "scale",  "query-features"};
-
-static const unsigned required = 1U << KEY_FORMULATION | 1U << KEY_COST | 1U << KEY_KERNEL |
-                                 1U << KEY_ROWS | 1U << KEY_FEATURES | 1U << KEY_PRIMAL |
-                                 1U << KEY_DUAL | 1U << KEY_GAP | 1U << KEY_ITERATIONS;
+enum { N_KEYS = sizeof keys / sizeof *keys };
 
 /* What was read so far. */
 struct header {
-    unsigned seen; /* keys */
-    size_t n_bias; /* number of values of the bias */
+    unsigned seen;    /* bit i: keys[i] */
+    size_t n_bias;    /* number of values of the bias */
+    bool query_means; /* the model has features of queries */
 };
 
-/* Doubles hold every integer up to this. */
-static const double MAX_WHOLE = 0x1p53;
-
-/* The maximum of a key whose value is an integer; 0 for other keys. */
-static double largest_whole(enum key key) {
-    switch (key) {
-    case KEY_DEGREE:
-        return MAX_DEGREE;
-    case KEY_FEATURES:
-        return UINT32_MAX;
-    case KEY_OUTPUTS:
-        return MAX_OUTPUTS;
-    default:
-        return key == KEY_ROWS || key == KEY_ITERATIONS ? MAX_WHOLE : 0;
-    }
-}
-
-static void set_whole(struct model *model, enum key key, uint64_t value) {
-    if (key == KEY_DEGREE) {
-        model->kernel.degree = (int)value;
-    } else if (key == KEY_FEATURES) {
-        model->n_features = (uint32_t)value;
-    } else if (key == KEY_OUTPUTS) {
-        model->n_outputs = (size_t)value;
-    } else if (key == KEY_ROWS) {
-        model->n_rows = value;
-    } else {
-        model->iterations = value;
-    }
-}
-
 static int parse_common(const struct model_lines *in, struct model *model, struct header *header,
-                        enum key key, const char *text, struct error *err) {
-    uint64_t value = 0;
-    double largest = largest_whole(key);
+                        size_t key, const char *text, struct error *err) {
+    void *field = (char *)model + keys[key].offset;
+    uint64_t whole = 0;
     size_t place = 0;
     int status = 0;
-    if (largest > 0) {
-        status = parse_whole(in, text, largest, &value, err);
-        set_whole(model, key, value);
+    switch (keys[key].kind) {
+    case TEXT:
+        return copy_value(field, text, err);
+    case NUMBER:
+        return parse_double(in, text, field, err);
+    case WHOLE:
+        return parse_whole(in, text, MAX_WHOLE, field, err);
+    case DEGREE:
+        status = parse_whole(in, text, MAX_DEGREE, &whole, err);
+        model->kernel.degree = (int)whole;
         return status;
-    }
-    switch (key) {
-    case KEY_FORMULATION:
-        return copy_value(&model->formulation, text, err);
-    case KEY_LOSS:
-        return copy_value(&model->loss, text, err);
-    case KEY_KERNEL:
+    case WIDTH:
+        status = parse_whole(in, text, UINT32_MAX, &whole, err);
+        model->n_features = (uint32_t)whole;
+        return status;
+    case OUTPUTS:
+        status = parse_whole(in, text, MAX_OUTPUTS, &whole, err);
+        model->n_outputs = (size_t)whole;
+        return status;
+    case KERNEL:
         status = parse_name(in, text, kernel_names, "an unknown kernel", &place, err);
         model->kernel.type = (enum kernel_type)place;
         return status;
-    case KEY_COST:
-        return parse_double(in, text, &model->cost, err);
-    case KEY_GAMMA:
-        return parse_double(in, text, &model->kernel.gamma, err);
-    case KEY_COEF0:
-        return parse_double(in, text, &model->kernel.coef0, err);
-    case KEY_PRIMAL:
-        return parse_double(in, text, &model->primal, err);
-    case KEY_DUAL:
-        return parse_double(in, text, &model->dual, err);
-    case KEY_GAP:
+    case SCALE:
+        status = parse_name(in, text, scale_names, "an unknown scaling", &place, err);
+        model->scale.kind = (enum scale_kind)place;
+        return status;
+    case GAP:
         model->gap = NAN;
         return strcmp(text, "none") == 0 ? 0 : parse_double(in, text, &model->gap, err);
-    case KEY_CERTIFIED:
+    case FLAG:
         model->certified = strcmp(text, "yes") == 0;
         return model->certified || strcmp(text, "no") == 0
                    ? 0
                    : model_lines_fail(in, "not yes or no", text, err);
-    case KEY_BIAS:
+    case BIAS:
         return parse_list(in, text, &model->bias, &header->n_bias, err);
-    case KEY_SOLVER:
-        return copy_value(&model->solver, text, err);
-    case KEY_SCALE:
-        status = parse_name(in, text, scale_names, "an unknown scaling", &place, err);
-        model->scale.kind = (enum scale_kind)place;
-        return status;
-    case KEY_QUERY_FEATURES:
-        return strcmp(text, "mean") == 0
-                   ? 0
-                   : model_lines_fail(in, "not features of queries", text, err);
-    default:
+    case MEANS:
+        header->query_means = strcmp(text, "mean") == 0;
         break;
     }
-    return model_lines_fail(in, "an unknown key", text, err);
+    return header->query_means ? 0 : model_lines_fail(in, "not features of queries", text, err);
 }
 
 /* Parses one `key value` line, in place. */
@@ -215,11 +183,10 @@ static int parse_header_line(struct model_lines *in, struct model *model, const 
     int status = 0;
     bool found = false;
     for (size_t i = 0; i < N_KEYS && !found; i++) {
-        if (strcmp(keys[i], in->line) == 0) {
+        if (strcmp(keys[i].name, in->line) == 0) {
             found = true;
-            status = header->seen >> i & 1
-                         ? model_lines_fail(in, "given twice", in->line, err)
-                         : parse_common(in, model, header, (enum key)i, value + 1, err);
+            status = header->seen >> i & 1 ? model_lines_fail(in, "given twice", in->line, err)
+                                           : parse_common(in, model, header, i, value + 1, err);
             header->seen |= 1U << i;
         }
     }
@@ -284,15 +251,14 @@ int model_read_header(struct model_lines *in, struct model *model, const char *f
         }
     }
     for (size_t i = 0; i < N_KEYS; i++) {
-        bool wanted = required >> i & 1;
-        if (wanted && !(header.seen >> i & 1)) {
-            return model_lines_fail(in, "the header lacks the key", keys[i], err);
+        if (keys[i].required && !(header.seen >> i & 1)) {
+            return model_lines_fail(in, "the header lacks the key", keys[i].name, err);
         }
     }
     if (model->n_outputs == 0) {
         return model_lines_fail(in, "a model without outputs", NULL, err);
     }
-    if (header.seen >> KEY_QUERY_FEATURES & 1) {
+    if (header.query_means) {
         model->scale.query_means = model->n_features / 2;
         if (model->n_features % 2 != 0 || model->n_features == 0) {
             return model_lines_fail(in, "features of queries are half of all features", NULL, err);
