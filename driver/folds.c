@@ -8,15 +8,13 @@
 #include "common/data/duplicates.h"
 #include "common/data/lines.h"
 #include "common/data/names.h"
+#include "common/data/source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    RANDOM_STREAM = 2, /* tells this use of the seed from others */
-    BATCH = 1 << 16    /* bytes read at once from a fold file */
-};
+enum { RANDOM_STREAM = 2 }; /* tells this use of the seed from others */
 
 static int allocate(struct folds *folds, size_t n, size_t n_rows, struct error *err) {
     folds->n = n;
@@ -209,7 +207,7 @@ int folds_by_row(struct folds *folds, const struct data *data, size_t n, uint64_
 
 /* The contents of a fold file. */
 struct words {
-    const struct lines *lines;
+    const char *path; /* as shown in errors */
     /* (n_rows) the word of each row by its number, at the end by its value if all words are
      * numbers */
     struct keyed_row *key;
@@ -247,7 +245,7 @@ static int take_word(void *context, size_t row, const char *text, size_t length,
         word++;
     }
     length = (size_t)(end - word);
-    const char *path = lines_name(words->lines);
+    const char *path = words->path;
     if (length == 0) {
         return error_set(err, ERROR_RUNTIME, "%s:%zu:1: no word to tell the fold by", path,
                          row + 1);
@@ -263,16 +261,17 @@ static int take_word(void *context, size_t row, const char *text, size_t length,
 }
 
 /* Numbers the folds by the words. */
-static int number_words(struct folds *folds, struct words *words, const char *path, size_t n,
-                        uint64_t seed, struct error *err) {
+static int number_words(struct folds *folds, struct words *words, size_t n, uint64_t seed,
+                        struct error *err) {
     for (size_t i = 0; words->numbers && i < folds->n_rows; i++) {
         words->key[i].key = words->number[words->key[i].key];
     }
     folds->n = number_keys(words->key, folds->n_rows, folds->fold);
     if (folds->n < 2 || folds->n < n) {
-        return folds->n < 2 ? error_set(err, ERROR_RUNTIME, "%s: all rows are in one fold", path)
-                            : error_set(err, ERROR_RUNTIME, "%s: %zu words cannot make %zu folds",
-                                        path, folds->n, n);
+        return folds->n < 2
+                   ? error_set(err, ERROR_RUNTIME, "%s: all rows are in one fold", words->path)
+                   : error_set(err, ERROR_RUNTIME, "%s: %zu words cannot make %zu folds",
+                               words->path, folds->n, n);
     }
     return n == 0 ? 0 : deal(folds, folds->n, n, seed, err);
 }
@@ -282,19 +281,13 @@ int folds_read(struct folds *folds, const char *path, size_t n_rows, size_t n, u
     if (allocate(folds, 0, n_rows, err) < 0) {
         return -1;
     }
-    struct words words = {.numbers = true};
+    struct words words = {.path = source_shown(path), .numbers = true};
     words.key = memory_array(n_rows, sizeof *words.key, "folds", err);
     if (!words.key) {
         return -1;
     }
-    struct lines *lines;
-    int status = lines_open(&lines, path, BATCH, NULL, err);
-    if (status == 0) {
-        words.lines = lines;
-        status = lines_by_row(lines, n_rows, take_word, &words, err);
-        status = status < 0 ? -1 : number_words(folds, &words, lines_name(lines), n, seed, err);
-        lines_close(lines);
-    }
+    int status = lines_each(path, n_rows, take_word, &words, err);
+    status = status < 0 ? -1 : number_words(folds, &words, n, seed, err);
     names_free(&words.names);
     free(words.number);
     free(words.key);

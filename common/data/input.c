@@ -523,9 +523,7 @@ static int open_input(struct input **input, const char *path, const struct input
         batch_bytes = workers < MAX_BATCH_BYTES / WORKER_BATCH_BYTES ? workers * WORKER_BATCH_BYTES
                                                                      : MAX_BATCH_BYTES;
     }
-    int status = part ? lines_open_part(&opened->lines, path, part, batch_bytes, threads, err)
-                      : lines_open(&opened->lines, path, batch_bytes, threads, err);
-    if (status < 0) {
+    if (lines_open(&opened->lines, path, part, batch_bytes, threads, err) < 0) {
         input_close(opened);
         return -1;
     }

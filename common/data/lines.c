@@ -38,7 +38,10 @@ struct lines {
     pthread_cond_t changed;
 };
 
-enum { CHECKED = 1 << 26 }; /* bytes of growth that must be free */
+enum {
+    CHECKED = 1 << 26,   /* bytes of growth that must be free */
+    EACH_BATCH = 1 << 16 /* bytes that lines_each reads at once */
+};
 
 static int grow(struct buffer *buffer, size_t capacity, struct error *err) {
     if (capacity > SIZE_MAX / 4) {
@@ -118,8 +121,8 @@ static void *read_ahead(void *argument) {
     }
 }
 
-static int open_lines(struct lines **lines, const char *path, const struct lines_part *part,
-                      size_t batch_bytes, struct threads *threads, struct error *err) {
+int lines_open(struct lines **lines, const char *path, const struct lines_part *part,
+               size_t batch_bytes, struct threads *threads, struct error *err) {
     struct lines *opened = memory_zeros(1, sizeof *opened, "reading", err);
     if (!opened) {
         return -1;
@@ -151,16 +154,6 @@ static int open_lines(struct lines **lines, const char *path, const struct lines
         several && !share && pthread_create(&opened->thread, NULL, read_ahead, opened) == 0;
     *lines = opened;
     return 0;
-}
-
-int lines_open(struct lines **lines, const char *path, size_t batch_bytes, struct threads *threads,
-               struct error *err) {
-    return open_lines(lines, path, NULL, batch_bytes, threads, err);
-}
-
-int lines_open_part(struct lines **lines, const char *path, const struct lines_part *part,
-                    size_t batch_bytes, struct threads *threads, struct error *err) {
-    return open_lines(lines, path, part, batch_bytes, threads, err);
 }
 
 void lines_close(struct lines *lines) {
@@ -253,57 +246,38 @@ int lines_next(struct lines *lines, const char **text, size_t *length, struct er
     return 0;
 }
 
-int lines_each(struct lines *lines, lines_take *take, void *context, size_t *n, struct error *err) {
-    for (*n = 0;;) {
-        const char *text;
-        size_t length;
-        if (lines_next(lines, &text, &length, err) < 0) {
-            return -1;
-        }
-        if (length == 0) {
-            return 0;
-        }
-        for (const char *end = text + length, *newline; text < end; text = newline + 1, ++*n) {
+int lines_each(const char *path, size_t n, lines_take *take, void *context, struct error *err) {
+    struct lines *lines;
+    if (lines_open(&lines, path, NULL, EACH_BATCH, NULL, err) < 0) {
+        return -1;
+    }
+    const char *name = lines_name(lines), *text = "";
+    size_t row = 0, length;
+    int status;
+    do {
+        status = lines_next(lines, &text, &length, err);
+        for (const char *end = text + length, *newline; status == 0 && text < end; row++) {
             newline = memchr(text, '\n', (size_t)(end - text));
-            if (newline - text >= 3 && memcmp(text, HEAD_MARK, 3) == 0) {
-                return error_set(err, ERROR_RUNTIME, "%s:%zu: byte order mark within the text",
-                                 lines_name(lines), *n + 1);
-            }
             size_t trimmed = (size_t)(newline - text);
             while (trimmed > 0 && memchr("\r \t", text[trimmed - 1], 3)) {
                 trimmed--;
             }
-            if (take(context, *n, text, trimmed, err) < 0) {
-                return -1;
+            if (newline - text >= 3 && memcmp(text, HEAD_MARK, 3) == 0) {
+                status = error_set(err, ERROR_RUNTIME, "%s:%zu: byte order mark within the text",
+                                   name, row + 1);
+            } else if (row == n) {
+                status =
+                    error_set(err, ERROR_RUNTIME, "%s:%zu: more lines than the %zu training rows",
+                              name, row + 1, n);
+            } else {
+                status = take(context, row, text, trimmed, err);
             }
+            text = newline + 1;
         }
+    } while (status == 0 && length > 0);
+    if (status == 0 && n < SIZE_MAX && row < n) {
+        status = error_set(err, ERROR_RUNTIME, "%s: %zu lines for %zu training rows", name, row, n);
     }
-}
-
-/* The lines of the n training rows. */
-struct by_row {
-    const struct lines *lines;
-    size_t n;
-    lines_take *take;
-    void *context;
-};
-
-static int take_row(void *context, size_t row, const char *text, size_t length, struct error *err) {
-    const struct by_row *by_row = context;
-    return row == by_row->n
-               ? error_set(err, ERROR_RUNTIME, "%s:%zu: more lines than the %zu training rows",
-                           lines_name(by_row->lines), row + 1, by_row->n)
-               : by_row->take(by_row->context, row, text, length, err);
-}
-
-int lines_by_row(struct lines *lines, size_t n, lines_take *take, void *context,
-                 struct error *err) {
-    struct by_row by_row = {lines, n, take, context};
-    size_t found;
-    if (lines_each(lines, take_row, &by_row, &found, err) < 0) {
-        return -1;
-    }
-    return found == n ? 0
-                      : error_set(err, ERROR_RUNTIME, "%s: %zu lines for %zu training rows",
-                                  lines_name(lines), found, n);
+    lines_close(lines);
+    return status;
 }

@@ -17,22 +17,20 @@ enum { LINES_PADDING = 64 };
 
 struct lines;
 
-/* Opens `path`. batch_bytes is the maximum size of a batch, unless a line is longer. threads:
- * borrowed; NULL: only the caller. The caller calls lines_close, which does not wait for input that
- * has not arrived. */
-int lines_open(struct lines **lines, const char *path, size_t batch_bytes, struct threads *threads,
-               struct error *err);
-void lines_close(struct lines *lines);
-
-/* lines_open for one of several processes that divide a regular file: only the lines of `part` are
- * returned (byte_range.h). Of a plain file only these are read, and what it takes to find where
- * they begin; of a gzip file everything before them is read too. */
+/* One of several processes that divide a regular file. */
 struct lines_part {
     size_t number, n; /* rank of this process, from 0, and number of processes */
     bool queries;     /* rows of a query stay together */
 };
-int lines_open_part(struct lines **lines, const char *path, const struct lines_part *part,
-                    size_t batch_bytes, struct threads *threads, struct error *err);
+
+/* Opens `path`. part: NULL, or only the lines of that part are returned (byte_range.h); of a plain
+ * file only these are read, and what it takes to find where they begin, of a gzip file everything
+ * before them too. batch_bytes is the maximum size of a batch, unless a line is longer. threads:
+ * borrowed; NULL: only the caller. The caller calls lines_close, which does not wait for input that
+ * has not arrived. */
+int lines_open(struct lines **lines, const char *path, const struct lines_part *part,
+               size_t batch_bytes, struct threads *threads, struct error *err);
+void lines_close(struct lines *lines);
 
 /* Bytes of the file as stored. */
 uint64_t lines_bytes(const struct lines *lines);
@@ -50,11 +48,8 @@ int lines_next(struct lines *lines, const char **text, size_t *length, struct er
 typedef int lines_take(void *context, size_t row, const char *text, size_t length,
                        struct error *err);
 
-/* Passes each line to `take`; *n gets their number. */
-int lines_each(struct lines *lines, lines_take *take, void *context, size_t *n, struct error *err);
-
-/* The same for a file with one line for each of n training rows. Another number of lines is an
- * error. */
-int lines_by_row(struct lines *lines, size_t n, lines_take *take, void *context, struct error *err);
+/* Passes each line of a file to `take`. n: the number of training rows that the file has a line for
+ * each of, another number of lines is an error; SIZE_MAX: any number. */
+int lines_each(const char *path, size_t n, lines_take *take, void *context, struct error *err);
 
 #endif

@@ -3,15 +3,14 @@
 
 #include "common/base/number.h"
 #include "common/data/lines.h"
+#include "common/data/source.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-enum { BATCH = 1 << 16 };
-
 struct weights {
-    const struct lines *lines;
-    double *weight; /* (count) weights of rows from `first` on */
+    const char *path; /* as shown in errors */
+    double *weight;   /* (count) weights of rows from `first` on */
     size_t first, count;
 };
 
@@ -22,8 +21,7 @@ static int take_weight(void *context, size_t row, const char *text, size_t lengt
     if (number_parse(text, text + length, &weight) != text + length || !isfinite(weight) ||
         weight < 0) {
         return error_set(err, ERROR_RUNTIME, "%s:%zu:1: not a weight of 0 or more: '%.*s'",
-                         lines_name(weights->lines), row + 1, length < 100 ? (int)length : 100,
-                         text);
+                         weights->path, row + 1, length < 100 ? (int)length : 100, text);
     }
     if (row - weights->first < weights->count) { /* for earlier rows the difference wraps around */
         weights->weight[row - weights->first] = weight;
@@ -33,14 +31,8 @@ static int take_weight(void *context, size_t row, const char *text, size_t lengt
 
 int row_weights_read(const char *path, double *weight, size_t first, size_t count, size_t n,
                      struct error *err) {
-    struct lines *lines;
-    if (lines_open(&lines, path, BATCH, NULL, err) < 0) {
-        return -1;
-    }
-    struct weights weights = {lines, weight, first, count};
-    int status = lines_by_row(lines, n, take_weight, &weights, err);
-    lines_close(lines);
-    return status;
+    struct weights weights = {source_shown(path), weight, first, count};
+    return lines_each(path, n, take_weight, &weights, err);
 }
 
 int row_weights_refuse_zero(const struct data *data, struct cluster *cluster, const char *family,

@@ -132,7 +132,7 @@ static int detect_type(struct source *source, struct error *err) {
 static int open_file(struct source *source, const char *path, struct error *err) {
     if (strcmp(path, "-") == 0) {
         source->file = STDIN_FILENO;
-        source->name = "<stdin>";
+        source->name = source_shown(path);
     } else {
         source->path = memory_text(path, strlen(path), "a file name", err);
         if (!source->path) {
@@ -216,6 +216,10 @@ void source_close(struct source *source) {
 
 const char *source_name(const struct source *source) {
     return source->name;
+}
+
+const char *source_shown(const char *path) {
+    return strcmp(path, "-") == 0 ? "<stdin>" : path;
 }
 
 size_t source_size(const struct source *source) {

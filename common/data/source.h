@@ -22,8 +22,9 @@ void source_close(struct source *source);
 int source_open_bytes(struct source **source, const char *name, const void *bytes, size_t size,
                       struct error *err);
 
-/* The name for messages: the path, or "<stdin>". */
+/* The name for messages: the path, or "<stdin>". source_shown: that of a path. */
 const char *source_name(const struct source *source);
+const char *source_shown(const char *path);
 
 /* Bytes of text in total, if known beforehand (a plain regular file), else 0. */
 size_t source_size(const struct source *source);

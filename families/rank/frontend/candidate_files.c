@@ -4,12 +4,13 @@
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/data/lines.h"
+#include "common/data/source.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 1 << 16, MAX_FIELDS = 3 };
+enum { MAX_FIELDS = 3 };
 
 struct field {
     const char *text;
@@ -18,7 +19,7 @@ struct field {
 
 /* A file that is being read, and what is read from it: one of the two. */
 struct table {
-    const struct lines *lines;
+    const char *path; /* as shown in errors */
     struct feature_times *times;
     struct right_names *right;
 };
@@ -26,8 +27,8 @@ struct table {
 /* Fails with "FILE:LINE: WHAT: 'TEXT'". */
 static int refuse(const struct table *table, size_t row, const char *what, struct field field,
                   struct error *err) {
-    return error_set(err, ERROR_RUNTIME, "%s:%zu: %s: '%.*s'", lines_name(table->lines), row + 1,
-                     what, field.length < 100 ? (int)field.length : 100, field.text);
+    return error_set(err, ERROR_RUNTIME, "%s:%zu: %s: '%.*s'", table->path, row + 1, what,
+                     field.length < 100 ? (int)field.length : 100, field.text);
 }
 
 /* Refuses a line with a NUL byte: such a file is not text. */
@@ -127,18 +128,11 @@ static int take_name(void *context, size_t row, const char *text, size_t length,
 
 static int read_table(struct table *table, const char *path, const struct names *features,
                       lines_take *take, struct error *err) {
-    struct lines *lines;
-    size_t n;
-    if (lines_open(&lines, path, BATCH, NULL, err) < 0) {
+    table->path = source_shown(path);
+    if (lines_each(path, SIZE_MAX, take, table, err) < 0) {
         return -1;
     }
-    table->lines = lines;
-    int status = lines_each(lines, take, table, &n, err);
-    if (status == 0 && features->n == 0) {
-        status = error_set(err, ERROR_RUNTIME, "%s: no feature", lines_name(lines));
-    }
-    lines_close(lines);
-    return status;
+    return features->n > 0 ? 0 : error_set(err, ERROR_RUNTIME, "%s: no feature", table->path);
 }
 
 int feature_times_read(struct feature_times *times, const char *path, struct error *err) {

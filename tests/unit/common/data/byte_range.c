@@ -156,7 +156,7 @@ static size_t read_part(const struct file *file, const char *path, size_t r, siz
     const struct lines_part part = {r, n, queries};
     struct lines *lines;
     size_t batch = 1 + draw(draw(2) ? 100 : 100000);
-    MUST(lines_open_part(&lines, path, &part, batch, draw(2) ? threads : NULL, &err));
+    MUST(lines_open(&lines, path, &part, batch, draw(2) ? threads : NULL, &err));
     for (;;) {
         const char *text;
         size_t length;
