@@ -92,7 +92,7 @@ int library_model_create(struct dualsvm_model **model, const struct family_table
     *text = (struct text){0};
     const struct predictor *predictor = family->predict;
     if (model_read_bytes(&made->model, predictor->name, predictor->model_keys, predictor->imports,
-                         name, made->text.bytes, made->text.n, err) < 0) {
+                         name, made->text.bytes ? made->text.bytes : "", made->text.n, err) < 0) {
         made->model = (struct model){0};
         dualsvm_model_free(made);
         return -1;
@@ -202,8 +202,7 @@ static int open_and_load(dualsvm_model **model, const char *family, const char *
     if (family && !tables) {
         return -1;
     }
-    int status = bytes ? source_open_bytes(&source, "<bytes>", bytes, size, &err)
-                       : source_open(&source, path, &err);
+    int status = source_open_bytes(&source, bytes ? "<bytes>" : path, bytes, size, &err);
     if (status == 0) {
         status = load(model, tables, source, &err);
         source_close(source);

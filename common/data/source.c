@@ -160,20 +160,6 @@ static int open_file(struct source *source, const char *path, struct error *err)
     return source->raw ? detect_type(source, err) : -1;
 }
 
-int source_open(struct source **source, const char *path, struct error *err) {
-    struct source *opened = memory_zeros(1, sizeof *opened, "reading", err);
-    if (!opened) {
-        return -1;
-    }
-    opened->file = opened->cancel[0] = opened->cancel[1] = -1;
-    if (open_file(opened, path, err) < 0) {
-        source_close(opened);
-        return -1;
-    }
-    *source = opened;
-    return 0;
-}
-
 int source_open_bytes(struct source **source, const char *name, const void *bytes, size_t size,
                       struct error *err) {
     struct source *opened = memory_zeros(1, sizeof *opened, "reading", err);
@@ -184,13 +170,17 @@ int source_open_bytes(struct source **source, const char *name, const void *byte
     opened->name = name;
     opened->raw = bytes;
     opened->raw_last = size;
-    opened->end_of_file = true;
-    if (detect_type(opened, err) < 0) {
+    opened->end_of_file = bytes != NULL;
+    if ((bytes ? detect_type(opened, err) : open_file(opened, name, err)) < 0) {
         source_close(opened);
         return -1;
     }
     *source = opened;
     return 0;
+}
+
+int source_open(struct source **source, const char *path, struct error *err) {
+    return source_open_bytes(source, path, NULL, 0, err);
 }
 
 void source_close(struct source *source) {

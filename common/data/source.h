@@ -18,7 +18,7 @@ int source_open(struct source **source, const char *path, struct error *err);
 void source_close(struct source *source);
 
 /* The same for `size` bytes in memory, plain or gzip; bytes and name are borrowed until
- * source_close. */
+ * source_close. bytes NULL: the file `name`. */
 int source_open_bytes(struct source **source, const char *name, const void *bytes, size_t size,
                       struct error *err);
 

@@ -25,26 +25,15 @@ int model_lines_fail(const struct model_lines *lines, const char *what, const ch
                      what, found ? ": " : "", found ? found : "");
 }
 
-/* Opens path or, if `bytes` is not NULL, these. */
-static int open_lines(struct model_lines *lines, const char *path, const void *bytes, size_t size,
-                      struct error *err) {
+int model_lines_open(struct model_lines *lines, const char *path, const void *bytes, size_t size,
+                     struct error *err) {
     *lines = (struct model_lines){.path = path, .what = "model"};
     lines->source = memory_zeros(1, sizeof *lines->source, "a model buffer", err);
-    if (!lines->source || (bytes ? source_open_bytes(&lines->source->source, path, bytes, size, err)
-                                 : source_open(&lines->source->source, path, err)) < 0) {
+    if (!lines->source || source_open_bytes(&lines->source->source, path, bytes, size, err) < 0) {
         return -1;
     }
     lines->path = source_name(lines->source->source);
     return 0;
-}
-
-int model_lines_open(struct model_lines *lines, const char *path, struct error *err) {
-    return open_lines(lines, path, NULL, 0, err);
-}
-
-int model_lines_open_bytes(struct model_lines *lines, const char *name, const void *bytes,
-                           size_t size, struct error *err) {
-    return open_lines(lines, name, bytes ? bytes : "", bytes ? size : 0, err);
 }
 
 void model_lines_close(struct model_lines *lines) {

@@ -20,12 +20,11 @@ struct model_lines {
     struct model_source *source;
 };
 
-/* Opens path ("-": standard input); the caller ends with model_lines_close, also on failure. */
-int model_lines_open(struct model_lines *lines, const char *path, struct error *err);
-
-/* The same for `size` bytes in memory, plain or gzip; both arguments are borrowed. */
-int model_lines_open_bytes(struct model_lines *lines, const char *name, const void *bytes,
-                           size_t size, struct error *err);
+/* Opens path ("-": standard input) or, if `bytes` is not NULL, these `size` bytes, plain or gzip,
+ * which errors call `path`; both are borrowed. The caller ends with model_lines_close, also on
+ * failure. */
+int model_lines_open(struct model_lines *lines, const char *path, const void *bytes, size_t size,
+                     struct error *err);
 void model_lines_close(struct model_lines *lines);
 
 /* Reads the next line. Fails at the end of the file, for a last line without newline, and for a NUL

@@ -99,7 +99,7 @@ int model_write_text(const char *text, size_t n, struct output *output, struct e
 int model_read(struct model *model, const char *family, const char *const *own_keys, bool classes,
                const char *path, struct error *err);
 
-/* The same for `size` bytes in memory, which errors call `name`. */
+/* The same for `size` bytes in memory, which errors call `name`; bytes NULL: the file `name`. */
 int model_read_bytes(struct model *model, const char *family, const char *const *own_keys,
                      bool classes, const char *name, const void *bytes, size_t size,
                      struct error *err);

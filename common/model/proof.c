@@ -225,7 +225,7 @@ static int read_body(struct model_lines *in, struct proof *proof, struct error *
 int proof_read(struct proof *proof, const char *path, struct error *err) {
     struct model_lines in;
     *proof = (struct proof){0};
-    int status = model_lines_open(&in, path, err);
+    int status = model_lines_open(&in, path, NULL, 0, err);
     in.what = "proof";
     status = status < 0 || read_header(&in, proof, err) < 0 ? -1 : read_body(&in, proof, err);
     model_lines_close(&in);

@@ -423,16 +423,18 @@ static int read_all(struct model_lines *in, struct model *model, const char *fam
     return status < 0 ? -1 : model_lines_end(in, lines, err);
 }
 
-/* Reads a model from lines that the caller has opened; opened < 0: that failed. */
-static int read_lines(struct model_lines *in, int opened, struct model *model, const char *family,
-                      const char *const *own_keys, bool classes, struct error *err) {
+int model_read_bytes(struct model *model, const char *family, const char *const *own_keys,
+                     bool classes, const char *name, const void *bytes, size_t size,
+                     struct error *err) {
+    struct model_lines in;
     *model = (struct model){0};
-    int status = opened < 0 ? -1 : model_lines_next(in, err);
+    int status = model_lines_open(&in, name, bytes, size, err);
+    status = status < 0 ? -1 : model_lines_next(&in, err);
     if (status == 0) {
-        status = classes && model_import_is(in) ? model_import(in, model, err)
-                                                : read_all(in, model, family, own_keys, err);
+        status = classes && model_import_is(&in) ? model_import(&in, model, err)
+                                                 : read_all(&in, model, family, own_keys, err);
     }
-    model_lines_close(in);
+    model_lines_close(&in);
     status = status < 0 ? -1 : model_prepare(model, err);
     if (status < 0) {
         model_free(model);
@@ -442,15 +444,5 @@ static int read_lines(struct model_lines *in, int opened, struct model *model, c
 
 int model_read(struct model *model, const char *family, const char *const *own_keys, bool classes,
                const char *path, struct error *err) {
-    struct model_lines in;
-    int opened = model_lines_open(&in, path, err);
-    return read_lines(&in, opened, model, family, own_keys, classes, err);
-}
-
-int model_read_bytes(struct model *model, const char *family, const char *const *own_keys,
-                     bool classes, const char *name, const void *bytes, size_t size,
-                     struct error *err) {
-    struct model_lines in;
-    int opened = model_lines_open_bytes(&in, name, bytes, size, err);
-    return read_lines(&in, opened, model, family, own_keys, classes, err);
+    return model_read_bytes(model, family, own_keys, classes, path, NULL, 0, err);
 }
