@@ -74,26 +74,8 @@ static inline void digits_store(char *text, uint32_t value) {
 
 /* 10^n for n of 0 to 19. */
 static inline uint64_t digits_power(unsigned n) {
-    static const uint64_t power[20] = {UINT64_C(1),
-                                       UINT64_C(10),
-                                       UINT64_C(100),
-                                       UINT64_C(1000),
-                                       UINT64_C(10000),
-                                       UINT64_C(100000),
-                                       UINT64_C(1000000),
-                                       UINT64_C(10000000),
-                                       UINT64_C(100000000),
-                                       UINT64_C(1000000000),
-                                       UINT64_C(10000000000),
-                                       UINT64_C(100000000000),
-                                       UINT64_C(1000000000000),
-                                       UINT64_C(10000000000000),
-                                       UINT64_C(100000000000000),
-                                       UINT64_C(1000000000000000),
-                                       UINT64_C(10000000000000000),
-                                       UINT64_C(100000000000000000),
-                                       UINT64_C(1000000000000000000),
-                                       UINT64_C(10000000000000000000)};
+    static const uint64_t power[20] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
+                                       1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
     return power[n];
 }
 
