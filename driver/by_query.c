@@ -12,7 +12,7 @@
 struct query {
     size_t n_rows;
     double *target; /* (n_targets) if labels are numbers */
-    size_t n_targets, room;
+    size_t n_targets;
     void *measures; /* state of the family's measures */
 };
 
@@ -24,7 +24,6 @@ struct by_query {
     bool numeric_labels; /* labels are numbers */
     struct names names;  /* qids in order of first occurrence */
     struct query *query; /* (names.n) */
-    size_t room;
 };
 
 int by_query_create(struct by_query **queries, const struct measures *measures,
@@ -59,11 +58,10 @@ void by_query_free(struct by_query *queries) {
 static struct query *find_query(struct by_query *queries, const char *name, struct error *err) {
     size_t n = queries->names.n;
     uint32_t number;
-    if (memory_grow(&queries->query, queries->room, n + 1, sizeof *queries->query, "queries", err) <
-        0) {
+    if (memory_grow(&queries->query, memory_room(0, n), n + 1, sizeof *queries->query, "queries",
+                    err) < 0) {
         return NULL;
     }
-    queries->room = memory_room(queries->room, n + 1);
     queries->query[n] = (struct query){0};
     if (names_add(&queries->names, name, strlen(name), &number, err) < 0) {
         return NULL;
@@ -79,11 +77,10 @@ static struct query *find_query(struct by_query *queries, const char *name, stru
 
 static int add_targets(struct query *query, const double *target, size_t n, struct error *err) {
     size_t wanted = query->n_targets + n;
-    if (memory_grow(&query->target, query->room, wanted, sizeof *query->target, "queries", err) <
-        0) {
+    if (memory_grow(&query->target, memory_room(0, query->n_targets), wanted, sizeof *query->target,
+                    "queries", err) < 0) {
         return -1;
     }
-    query->room = memory_room(query->room, wanted);
     for (size_t i = 0; i < n; i++) {
         if (!isnan(target[i])) {
             query->target[query->n_targets++] = target[i];

@@ -213,7 +213,6 @@ struct words {
     struct keyed_row *key;
     struct names names; /* the distinct words */
     uint64_t *number;   /* (names.n) their values; valid while `numbers` */
-    size_t room;
     bool numbers;
 };
 
@@ -221,14 +220,14 @@ static int add_word(struct words *words, const char *word, size_t length, size_t
                     struct error *err) {
     uint32_t name;
     size_t n = words->names.n;
-    if (memory_grow(&words->number, words->room, n + 1, sizeof *words->number, "folds", err) < 0) {
-        return -1;
-    }
-    words->room = memory_room(words->room, n + 1);
     if (names_add(&words->names, word, length, &name, err) < 0) {
         return -1;
     }
     if (words->names.n > n) {
+        if (memory_grow(&words->number, memory_room(0, n), n + 1, sizeof *words->number, "folds",
+                        err) < 0) {
+            return -1;
+        }
         words->numbers &=
             number_parse_unsigned(word, word + length, &words->number[n]) == word + length;
     }

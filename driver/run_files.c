@@ -74,10 +74,10 @@ static int identify(struct run_file *file, bool *clashes, struct error *err) {
 
 static int add(struct run_files *files, const char *path, bool written, struct error *err) {
     struct run_file file = {.written = written, .number = files->n};
-    if (memory_grow(&files->file, files->room, files->n + 1, sizeof file, "file names", err) < 0) {
+    if (memory_grow(&files->file, memory_room(0, files->n), files->n + 1, sizeof file, "file names",
+                    err) < 0) {
         return -1;
     }
-    files->room = memory_room(files->room, files->n + 1);
     file.path = memory_text(path, strlen(path), "a file name", err);
     if (!file.path) {
         return -1;

@@ -11,8 +11,8 @@
 struct run_file;
 
 struct run_files {
-    struct run_file *file; /* (n), allocated for `room` */
-    size_t n, room;
+    struct run_file *file; /* (n) */
+    size_t n;
     size_t n_standard; /* how many times standard input is read */
     bool keeps_models; /* set before run_files_check: no model is written over */
 };

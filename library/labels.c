@@ -13,7 +13,7 @@
 /* New labels while they are set. */
 struct labels_made {
     struct data data; /* only the fields of labels are used */
-    size_t n, room;   /* of data.label, for sets */
+    size_t n;         /* of data.label, for sets */
 };
 
 static void drop(struct data *made) {
@@ -80,11 +80,10 @@ static int add_word(struct labels_made *made, size_t row, const char *word, size
                              row + 1, (int)(length < 100 ? length : 100), word);
         }
     }
-    if (memory_grow(&data->label, made->room, made->n + 1, sizeof *data->label, "labels", err) <
-        0) {
+    if (memory_grow(&data->label, memory_room(0, made->n), made->n + 1, sizeof *data->label,
+                    "labels", err) < 0) {
         return -1;
     }
-    made->room = memory_room(made->room, made->n + 1);
     data->label[made->n++] = number;
     return 0;
 }

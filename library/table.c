@@ -32,11 +32,10 @@ void dualsvm_table_free(dualsvm_table *table) {
 /* Adds a line of n bytes, without its end. */
 static int add_line(struct dualsvm_table *table, const char *text, size_t n) {
     struct error ignored;
-    if (memory_grow(&table->line, table->room, table->n_lines + 1, sizeof *table->line, "a table",
-                    &ignored) < 0) {
+    if (memory_grow(&table->line, memory_room(0, table->n_lines), table->n_lines + 1,
+                    sizeof *table->line, "a table", &ignored) < 0) {
         return ENOMEM;
     }
-    table->room = memory_room(table->room, table->n_lines + 1);
     char *line = memory_text(text, n, "a row", &ignored);
     if (!line) {
         return ENOMEM;

@@ -7,7 +7,7 @@
 struct dualsvm_table {
     struct text part; /* an incomplete line */
     char **line;      /* (n_lines) the header and the rows, a NUL after each cell */
-    size_t n_lines, room;
+    size_t n_lines;
     size_t n_columns;
     size_t best; /* SIZE_MAX: unknown */
     /* Called for each row; set before the first row. */

@@ -129,22 +129,20 @@ static void columns_take(struct columns *columns, size_t c, size_t *n) {
 
 /* ---- breakpoints ---- */
 
-static int put_breakpoint(struct quantiles *quantiles, size_t *n, size_t *room,
-                          struct breakpoint breakpoint, struct error *err) {
-    if (memory_grow(&quantiles->breakpoint, *room, *n + 1, sizeof breakpoint, "quantiles", err) <
-        0) {
+static int put_breakpoint(struct quantiles *quantiles, size_t *n, struct breakpoint breakpoint,
+                          struct error *err) {
+    if (memory_grow(&quantiles->breakpoint, memory_room(0, *n), *n + 1, sizeof breakpoint,
+                    "quantiles", err) < 0) {
         return -1;
     }
-    *room = memory_room(*room, *n + 1);
     quantiles->breakpoint[(*n)++] = breakpoint;
     return 0;
 }
 
 /* Appends breakpoints for n distinct values with their counts: the first, the last, and each
  * without which the next one would be more than a step from the breakpoint before. */
-static int put_breakpoints(struct quantiles *quantiles, size_t *n_breakpoints, size_t *room,
-                           const uint32_t *key, const uint32_t *count, size_t n,
-                           struct error *err) {
+static int put_breakpoints(struct quantiles *quantiles, size_t *n_breakpoints, const uint32_t *key,
+                           const uint32_t *count, size_t n, struct error *err) {
     double first = (double)count[0] / 2, all = 0, below = 0, before = 0;
     for (size_t k = 0; k < n; k++) {
         all += (double)count[k];
@@ -156,7 +154,7 @@ static int put_breakpoints(struct quantiles *quantiles, size_t *n_breakpoints, s
         bool ends = k == 0 || k + 1 == n;
         if (ends || (below + (double)count[k + 1] / 2 - first) / range - before > STEP) {
             struct breakpoint breakpoint = {value_of(key[k]), (float)rank};
-            if (put_breakpoint(quantiles, n_breakpoints, room, breakpoint, err) < 0) {
+            if (put_breakpoint(quantiles, n_breakpoints, breakpoint, err) < 0) {
                 return -1;
             }
             before = rank;
@@ -167,7 +165,7 @@ static int put_breakpoints(struct quantiles *quantiles, size_t *n_breakpoints, s
 
 int quantiles_fit(struct quantiles *quantiles, const struct data *data, struct error *err) {
     struct columns columns;
-    size_t room = 0, n, n_breakpoints = 0;
+    size_t n, n_breakpoints = 0;
     *quantiles = (struct quantiles){.n = data->n_features};
     quantiles->start =
         memory_array((size_t)quantiles->n + 1, sizeof *quantiles->start, "quantiles", err);
@@ -175,8 +173,7 @@ int quantiles_fit(struct quantiles *quantiles, const struct data *data, struct e
     for (uint32_t c = 0; status == 0 && c < quantiles->n; c++) {
         columns_take(&columns, c, &n);
         quantiles->start[c] = n_breakpoints;
-        status =
-            put_breakpoints(quantiles, &n_breakpoints, &room, columns.key, columns.work, n, err);
+        status = put_breakpoints(quantiles, &n_breakpoints, columns.key, columns.work, n, err);
     }
     columns_close(&columns);
     if (status < 0) {
