@@ -55,13 +55,9 @@ static double *count_columns(const struct data *data, struct cluster *cluster, s
     return count;
 }
 
-static int fit_std(struct scale *scale, const struct data *data, struct cluster *cluster,
-                   struct error *err) {
-    double n = (double)cluster_count(cluster, data->n_rows);
-    double *count = data->row_start ? count_columns(data, cluster, err) : NULL;
-    if (data->row_start && !count) {
-        return -1;
-    }
+/* n: rows; count: those that store each column, of sparse data, else NULL. */
+static void fit_std(struct scale *scale, const struct data *data, double n, const double *count,
+                    struct cluster *cluster) {
     each_value(data, add_value, scale);
     cluster_sum(cluster, scale->shift, scale->n);
     for (uint32_t c = 0; c < scale->n; c++) {
@@ -79,8 +75,6 @@ static int fit_std(struct scale *scale, const struct data *data, struct cluster 
         bool constant = sd <= n * DBL_EPSILON * fabs(mean);
         scale->factor[c] = constant ? 1 : 1 / sd;
     }
-    free(count);
-    return 0;
 }
 
 static void negate(double *x, size_t n) {
@@ -89,13 +83,8 @@ static void negate(double *x, size_t n) {
     }
 }
 
-static int fit_minmax(struct scale *scale, const struct data *data, struct cluster *cluster,
-                      struct error *err) {
-    double n = (double)cluster_count(cluster, data->n_rows);
-    double *count = data->row_start ? count_columns(data, cluster, err) : NULL;
-    if (data->row_start && !count) {
-        return -1;
-    }
+static void fit_minmax(struct scale *scale, const struct data *data, double n, const double *count,
+                       struct cluster *cluster) {
     for (uint32_t c = 0; c < scale->n; c++) {
         bool zeros = count && count[c] < n;
         scale->shift[c] = zeros ? 0 : INFINITY;
@@ -111,8 +100,6 @@ static int fit_minmax(struct scale *scale, const struct data *data, struct clust
         scale->shift[c] = low + (high - low) / 2;
         scale->factor[c] = high > low ? 2 / (high - low) : 0;
     }
-    free(count);
-    return 0;
 }
 
 static int check_finite(const struct scale *scale, const struct data *data, struct error *err) {
@@ -142,9 +129,15 @@ int scale_fit(struct scale *scale, enum scale_kind kind, const struct data *data
     }
     scale->shift = memory_zeros(scale->n, sizeof *scale->shift, "scale", err);
     scale->factor = memory_zeros(scale->n, sizeof *scale->factor, "scale", err);
-    if (!scale->shift || !scale->factor ||
-        (kind == SCALE_MINMAX ? fit_minmax : fit_std)(scale, data, cluster, err) < 0 ||
-        check_finite(scale, data, err) < 0) {
+    double n = (double)cluster_count(cluster, data->n_rows);
+    double *count = data->row_start ? count_columns(data, cluster, err) : NULL;
+    int status = !scale->shift || !scale->factor || (data->row_start && !count) ? -1 : 0;
+    if (status == 0) {
+        (kind == SCALE_MINMAX ? fit_minmax : fit_std)(scale, data, n, count, cluster);
+        status = check_finite(scale, data, err);
+    }
+    free(count);
+    if (status < 0) {
         scale_free(scale);
         return -1;
     }
