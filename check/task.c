@@ -213,7 +213,7 @@ static int read_labels(struct task *task, struct error *err) {
     if (!task->family->many) {
         return 0;
     }
-    if (label_line_read_pair(&task->labels, &task->model, err) < 0) {
+    if (label_line_read(&task->labels, &task->model, true, err) < 0) {
         return -1;
     }
     const struct names *names = &task->data.names;

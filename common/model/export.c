@@ -164,7 +164,7 @@ static void put_classes(struct output *output, const double *weight, size_t n) {
 /* Writes the labels as integers, as LIBLINEAR reads them: 1, not +1 or 1.0. */
 static int put_labels(struct output *output, const struct model *model, struct error *err) {
     struct labels labels;
-    if (label_line_read(&labels, model, err) < 0) {
+    if (label_line_read(&labels, model, false, err) < 0) {
         return -1;
     }
     int status = 0;

@@ -31,8 +31,9 @@ int label_line_write(const struct labels *labels, struct model *model, struct er
     return status;
 }
 
-static int read_labels(struct labels *labels, const struct model *model, size_t expected,
-                       struct error *err) {
+int label_line_read(struct labels *labels, const struct model *model, bool pair,
+                    struct error *err) {
+    size_t expected = pair && model->n_outputs == 1 ? 2 : model->n_outputs;
     *labels = (struct labels){0};
     const char *at = model_value(model, LABELS_KEY);
     bool whole = at != NULL;
@@ -55,12 +56,4 @@ static int read_labels(struct labels *labels, const struct model *model, size_t 
         return error_set(err, ERROR_RUNTIME, "the model does not have a label for each score");
     }
     return 0;
-}
-
-int label_line_read(struct labels *labels, const struct model *model, struct error *err) {
-    return read_labels(labels, model, model->n_outputs, err);
-}
-
-int label_line_read_pair(struct labels *labels, const struct model *model, struct error *err) {
-    return read_labels(labels, model, model->n_outputs == 1 ? 2 : model->n_outputs, err);
 }

@@ -13,11 +13,8 @@
 /* Adds the line to a model. */
 int label_line_write(const struct labels *labels, struct model *model, struct error *err);
 
-/* Reads the line of a model. Fails unless it has as many different labels as the model has outputs.
- * The caller calls labels_free. */
-int label_line_read(struct labels *labels, const struct model *model, struct error *err);
-
-/* The same for models that have two labels for a single output, or else one for each. */
-int label_line_read_pair(struct labels *labels, const struct model *model, struct error *err);
+/* Reads the line of a model. Fails unless it has as many different labels as the model has outputs;
+ * pair: a single output has two. The caller calls labels_free. */
+int label_line_read(struct labels *labels, const struct model *model, bool pair, struct error *err);
 
 #endif

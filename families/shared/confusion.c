@@ -145,14 +145,9 @@ struct measured_rows confusion_rows(const void *state) {
 
 /* ---- the state of measures and predictions ---- */
 
-static int read_labels(struct labels *labels, bool pair, const struct model *model,
-                       struct error *err) {
-    return (pair ? label_line_read_pair : label_line_read)(labels, model, err);
-}
-
 int confusion_check(bool pair, const struct model *model, struct error *err) {
     struct labels labels;
-    if (read_labels(&labels, pair, model, err) < 0) {
+    if (label_line_read(&labels, model, pair, err) < 0) {
         return -1;
     }
     labels_free(&labels);
@@ -163,7 +158,7 @@ int confusion_open(void **state, size_t size, bool pair, bool cells, const struc
                    struct error *err) {
     struct labels labels;
     struct confusion *opened = memory_zeros(1, size, "predictions", err);
-    if (!opened || read_labels(&labels, pair, model, err) < 0 ||
+    if (!opened || label_line_read(&labels, model, pair, err) < 0 ||
         confusion_create(opened, &labels, pair, cells, err) < 0) {
         free(opened);
         return -1;

@@ -178,7 +178,7 @@ static int calibrate(const struct held_out *folds, size_t n_folds, struct point 
     (void)point;
     struct labels labels;
     double scale;
-    if (label_line_read(&labels, model, err) < 0) {
+    if (label_line_read(&labels, model, false, err) < 0) {
         return -1;
     }
     int status = mc_probability_fit(&scale, folds, n_folds, &labels, err);

@@ -94,7 +94,8 @@ static int create_state(void **opened, const struct options *options, const stru
     uint32_t q = (uint32_t)model->n_outputs;
     state->relevant = memory_array(q, sizeof(bool), "measures", err);
     state->predicted = memory_array(q, sizeof(bool), "measures", err);
-    if (!state->relevant || !state->predicted || label_line_read(&state->labels, model, err) < 0 ||
+    if (!state->relevant || !state->predicted ||
+        label_line_read(&state->labels, model, false, err) < 0 ||
         ml_threshold_read(&state->threshold, model, q, err) < 0 ||
         ml_metrics_create(&state->metrics, q, err) < 0 ||
         create_cuts(state, options, model, err) < 0) {

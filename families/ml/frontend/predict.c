@@ -73,7 +73,8 @@ static int open_lines(void **state, const struct options *options, const struct 
     }
     lines->largest = memory_array(lines->n_largest, 4 * sizeof *lines->largest, "predictions", err);
     lines->chosen = memory_array(q, sizeof(bool), "predictions", err);
-    if (!lines->largest || !lines->chosen || label_line_read(&lines->labels, model, err) < 0 ||
+    if (!lines->largest || !lines->chosen ||
+        label_line_read(&lines->labels, model, false, err) < 0 ||
         ml_threshold_read(&lines->threshold, model, q, err) < 0) {
         close_lines(lines);
         return -1;
