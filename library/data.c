@@ -13,28 +13,6 @@ static const size_t MAX_ROWS = UINT32_MAX - 1;
 
 /* ---- creation ---- */
 
-/* Creates labels that are all missing. */
-static int make_labels(struct data *data, enum data_labels labels, struct error *err) {
-    size_t n = data->n_rows;
-    data->labels = labels;
-    if (labels == DATA_NUMBER) {
-        data->target = memory_array(n, sizeof *data->target, "labels", err);
-        for (size_t i = 0; data->target && i < n; i++) {
-            data->target[i] = NAN;
-        }
-        return data->target ? 0 : -1;
-    }
-    data->label = memory_array(labels == DATA_NAME ? n : 0, sizeof *data->label, "labels", err);
-    if (labels == DATA_SET) {
-        data->label_start = memory_zeros(n + 1, sizeof *data->label_start, "labels", err);
-        return data->label && data->label_start ? 0 : -1;
-    }
-    for (size_t i = 0; data->label && i < n; i++) {
-        data->label[i] = UINT32_MAX;
-    }
-    return data->label ? 0 : -1;
-}
-
 struct dualsvm_data *library_data_create(const struct family_tables *family, size_t n,
                                          struct error *err) {
     struct dualsvm_data *made = memory_zeros(1, sizeof *made, "data", err);
@@ -43,7 +21,7 @@ struct dualsvm_data *library_data_create(const struct family_tables *family, siz
     }
     made->family = family;
     made->data.n_rows = n;
-    if (make_labels(&made->data, family->train->labels, err) < 0) {
+    if (data_make_labels(&made->data, family->train->labels, err) < 0) {
         dualsvm_data_free(made);
         return NULL;
     }

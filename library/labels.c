@@ -16,13 +16,6 @@ struct labels_made {
     size_t n;         /* of data.label, for sets */
 };
 
-static void drop(struct data *made) {
-    free(made->target);
-    free(made->label);
-    free(made->label_start);
-    names_free(&made->names);
-}
-
 /* Replaces the labels of data. */
 static void replace(struct data *data, struct data *made) {
     struct data old = {.target = data->target,
@@ -33,23 +26,7 @@ static void replace(struct data *data, struct data *made) {
     data->label = made->label;
     data->label_start = made->label_start;
     data->names = made->names;
-    drop(&old);
-}
-
-static int allocate(struct labels_made *made, const struct data *data, struct error *err) {
-    size_t n = data->n_rows;
-    *made = (struct labels_made){.data = {.labels = data->labels, .n_rows = n}};
-    if (data->labels == DATA_NUMBER) {
-        made->data.target = memory_array(n, sizeof *made->data.target, "labels", err);
-        return made->data.target ? 0 : -1;
-    }
-    /* an array of sets grows, and must not be NULL without labels */
-    bool sets = data->labels == DATA_SET;
-    made->data.label = memory_array(sets ? 1 : n, sizeof *made->data.label, "labels", err);
-    if (sets) {
-        made->data.label_start = memory_zeros(n + 1, sizeof *made->data.label_start, "labels", err);
-    }
-    return made->data.label && (!sets || made->data.label_start) ? 0 : -1;
+    data_free(&old);
 }
 
 /* Refuses a label that a file could not contain as one word. */
@@ -123,9 +100,9 @@ static int set_labels(struct dualsvm_data *data,
                                  struct error *err),
                       const void *source, dualsvm_error *error) {
     struct error err = {0};
-    struct labels_made made;
     size_t n = data->data.n_rows;
-    int status = allocate(&made, &data->data, &err);
+    struct labels_made made = {.data = {.n_rows = n}};
+    int status = data_make_labels(&made.data, data->data.labels, &err);
     for (size_t i = 0; i < n && status == 0; i++) {
         status = add(&made, i, source, &err);
         if (status == 0 && made.data.label_start) {
@@ -133,7 +110,7 @@ static int set_labels(struct dualsvm_data *data,
         }
     }
     if (status < 0) {
-        drop(&made.data);
+        data_free(&made.data);
         return library_fail(error, &err);
     }
     replace(&data->data, &made.data);

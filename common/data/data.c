@@ -6,6 +6,7 @@
 #include "common/data/decimal.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -635,6 +636,27 @@ float data_value(const struct data *data, size_t row, uint64_t column) {
         *(data->column[middle] < column ? &low : &high) = middle + (data->column[middle] < column);
     }
     return low < end && data->column[low] == column ? data->value[low] : 0;
+}
+
+int data_make_labels(struct data *data, enum data_labels labels, struct error *err) {
+    size_t n = data->n_rows;
+    data->labels = labels;
+    if (labels == DATA_NUMBER) {
+        data->target = memory_array(n, sizeof *data->target, "labels", err);
+        for (size_t i = 0; data->target && i < n; i++) {
+            data->target[i] = NAN;
+        }
+        return data->target ? 0 : -1;
+    }
+    data->label = memory_array(labels == DATA_NAME ? n : 0, sizeof *data->label, "labels", err);
+    if (labels == DATA_SET) {
+        data->label_start = memory_zeros(n + 1, sizeof *data->label_start, "labels", err);
+        return data->label && data->label_start ? 0 : -1;
+    }
+    for (size_t i = 0; data->label && i < n; i++) {
+        data->label[i] = UINT32_MAX;
+    }
+    return data->label ? 0 : -1;
 }
 
 void data_free(struct data *data) {

@@ -161,6 +161,10 @@ void data_row_dense(const struct data *data, size_t row, size_t width, double *d
 /* The value of a row in a column, of any number; 0 if none is stored there. */
 float data_value(const struct data *data, size_t row, uint64_t column);
 
+/* Gives rows without labels the arrays of these labels, all of them missing: NaN, UINT32_MAX or an
+ * empty set. */
+int data_make_labels(struct data *data, enum data_labels labels, struct error *err);
+
 /* Frees the arrays that data owns, and empties it. */
 void data_free(struct data *data);
 

@@ -91,27 +91,13 @@ static int summarize(struct summary **all, const struct data *data, const struct
 
 /* Allocates the arrays of a process without rows, of length 0. */
 static int make_empty(struct data *data, struct error *err) {
-    static const char what[] = "rows";
     free(data->value);
     free(data->target);
     free(data->label);
     free(data->label_start);
-    data->target = NULL;
-    data->label = NULL;
-    data->label_start = NULL;
-    data->value = memory_array(0, sizeof *data->value, what, err);
-    if (data->labels == DATA_NUMBER) {
-        data->target = memory_array(0, sizeof *data->target, what, err);
-    } else {
-        data->label = memory_array(0, sizeof *data->label, what, err);
-    }
-    if (data->labels == DATA_SET) {
-        data->label_start = memory_zeros(1, sizeof *data->label_start, what, err);
-    }
-    return data->value && (data->target || data->label) &&
-                   (data->labels != DATA_SET || data->label_start)
-               ? 0
-               : -1;
+    data->value = memory_array(0, sizeof *data->value, "rows", err);
+    int status = data_make_labels(data, data->labels, err);
+    return data->value ? status : -1;
 }
 
 /* Gives the rows of this process the shape of all rows. */
