@@ -290,11 +290,6 @@ static const struct option_spec check_options[] = {
     OPTION_THREADS, OPTION(FLAG, 0, "help", NULL, "show this", SINGLE),
     OPTION(FLAG, 0, "version", NULL, "show the version", SINGLE)};
 
-struct check_program {
-    struct program program; /* the first member */
-    program_verifier *verify;
-};
-
 /* Whether the lines of the result are written: not if --json takes standard output. */
 static bool shows_lines(const struct options *options) {
     const char *json = options_text(options, "json");
@@ -319,7 +314,6 @@ static int check_names(const struct options *options, struct error *err) {
 /* Verifies, and returns the lines of the result, which the caller frees; NULL: it failed. */
 static char *verify_to_text(const struct program *program, const struct options *options, int *code,
                             struct error *err) {
-    const struct check_program *check = (const struct check_program *)(const void *)program;
     const char *const paths[3] = {options->operand[0], options->operand[1], options->operand[2]};
     struct text lines = {0};
     struct output *output;
@@ -327,7 +321,7 @@ static char *verify_to_text(const struct program *program, const struct options 
         return NULL;
     }
     int status =
-        check->verify(paths, (size_t)options_number(options, "threads"), output, code, err);
+        program->verify(paths, (size_t)options_number(options, "threads"), output, code, err);
     if (output_end(output, status, err) < 0) {
         free(lines.bytes);
         return NULL;
@@ -377,15 +371,15 @@ static int verify_files(const struct program *program, const struct options *opt
 }
 
 int program_check(int argc, char **argv, program_verifier *verify) {
-    const struct check_program check = {
-        {.name = "svm-check",
-         .operands = "training_file model_file proof_file",
-         .summary = "Verifies the bounds that a model claims of its fit, from the training file "
-                    "and a trainer's --proof. Exits with 0 for VERIFIED, 1 for REFUTED, 3 for "
-                    "CANNOT TELL.",
-         .example = "train.svm model proof",
-         TABLE(options, check_options),
-         .run = verify_files},
-        verify};
-    return program_run(argc, argv, &check.program);
+    const struct program program = {
+        .name = "svm-check",
+        .operands = "training_file model_file proof_file",
+        .summary = "Verifies the bounds that a model claims of its fit, from the training file "
+                   "and a trainer's --proof. Exits with 0 for VERIFIED, 1 for REFUTED, 3 for "
+                   "CANNOT TELL.",
+        .example = "train.svm model proof",
+        TABLE(options, check_options),
+        .run = verify_files,
+        .verify = verify};
+    return program_run(argc, argv, &program);
 }

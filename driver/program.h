@@ -17,6 +17,11 @@ int program_train(int argc, char **argv, const struct family *family);
 /* Runs svm-FAMILY-predict; returns the exit code. */
 int program_predict(int argc, char **argv, const struct predictor *predictor);
 
+/* Verifies a model (check/check.h). paths: the training file, the model and the proof; *code gets
+ * the exit code. */
+typedef int program_verifier(const char *const paths[3], size_t n_threads, struct output *output,
+                             int *code, struct error *err);
+
 /* A program that is neither a trainer nor a predictor, and runs as one process. */
 struct program {
     const char *name, *operands, *summary, *example; /* for --help and messages, see struct help */
@@ -27,15 +32,11 @@ struct program {
     int (*run)(const struct program *program, const struct options *options,
                const struct output_sink *sink, const struct output_hold *hold, int *code,
                struct error *err);
+    program_verifier *verify; /* of svm-check */
 };
 
 /* Runs a program; returns the exit code. */
 int program_run(int argc, char **argv, const struct program *program);
-
-/* Verifies a model (check/check.h). paths: the training file, the model and the proof; *code gets
- * the exit code. */
-typedef int program_verifier(const char *const paths[3], size_t n_threads, struct output *output,
-                             int *code, struct error *err);
 
 /* Runs svm-check; returns the exit code: the verifier's, unless it fails. */
 int program_check(int argc, char **argv, program_verifier *verify);
