@@ -163,10 +163,10 @@ int outputs_write_model(struct outputs *outputs, const struct family *family,
                         struct error *err) {
     struct output **file = outputs->file;
     if (model_write(model, family->name, file[OUTPUTS_MODEL], threads, checksum, err) < 0 ||
-        (file[OUTPUTS_LIBSVM] && model_write_libsvm(model, file[OUTPUTS_LIBSVM], err) < 0)) {
+        (file[OUTPUTS_LIBSVM] && model_export(model, true, file[OUTPUTS_LIBSVM], err) < 0)) {
         return -1;
     }
-    return file[OUTPUTS_LIBLINEAR] ? model_write_liblinear(model, file[OUTPUTS_LIBLINEAR], err) : 0;
+    return file[OUTPUTS_LIBLINEAR] ? model_export(model, false, file[OUTPUTS_LIBLINEAR], err) : 0;
 }
 
 int outputs_commit(struct outputs *outputs, struct error *err) {

@@ -72,27 +72,16 @@ static int fold_scale(const struct model *model, struct model *folded, struct er
     return 0;
 }
 
-/* Writes the model or, if it has a scaling by column, the result of fold_scale. */
-static int write_folded(const struct model *model, struct output *output,
-                        int (*write)(const struct model *model, struct output *output,
-                                     struct error *err),
-                        struct error *err) {
-    struct model folded;
-    if (!model->weights || !model->scale.factor) {
-        return write(model, output, err);
-    }
-    if (fold_scale(model, &folded, err) < 0) {
-        return -1;
-    }
-    int status = write(&folded, output, err);
-    free(folded.weights);
-    free(folded.bias);
-    return status;
-}
-
 static void put_pair(struct output *output, uint64_t index, double value) {
     output_format(output, " %llu:", (unsigned long long)index);
     output_number(output, value);
+}
+
+/* Writes a line `key number`. */
+static void put_line(struct output *output, const char *key, double value) {
+    output_format(output, "%s ", key);
+    output_number(output, value);
+    output_format(output, "\n");
 }
 
 static void put_vector(struct output *output, const struct data *data, size_t row) {
@@ -118,18 +107,14 @@ static int write_libsvm(const struct model *model, struct output *output, struct
         output_format(output, "degree %d\n", kernel->degree);
     }
     if (parameters & KERNEL_GAMMA) {
-        output_format(output, "gamma ");
-        output_number(output, kernel->gamma);
-        output_format(output, "\n");
+        put_line(output, "gamma", kernel->gamma);
     }
     if (parameters & KERNEL_COEF0) {
-        output_format(output, "coef0 ");
-        output_number(output, kernel->coef0);
-        output_format(output, "\n");
+        put_line(output, "coef0", kernel->coef0);
     }
-    output_format(output, "nr_class 2\ntotal_sv %zu\nrho ", n);
-    output_number(output, model->bias ? -model->bias[0] : 0);
-    output_format(output, "\nSV\n");
+    output_format(output, "nr_class 2\ntotal_sv %zu\n", n);
+    put_line(output, "rho", model->bias ? -model->bias[0] : 0);
+    output_format(output, "SV\n");
     if (model->weights) { /* one support vector: w */
         output_format(output, "1");
         for (size_t c = 0; c < model->n_columns; c++) {
@@ -146,10 +131,6 @@ static int write_libsvm(const struct model *model, struct output *output, struct
         output_format(output, " \n"); /* svm-predict needs a blank before the end of a line */
     }
     return output_flush(output, err);
-}
-
-int model_write_libsvm(const struct model *model, struct output *output, struct error *err) {
-    return write_folded(model, output, write_libsvm, err);
 }
 
 /* Writes a line with the weights of n classes; weight NULL: zeros. */
@@ -214,6 +195,16 @@ static int write_liblinear(const struct model *model, struct output *output, str
     return output_flush(output, err);
 }
 
-int model_write_liblinear(const struct model *model, struct output *output, struct error *err) {
-    return write_folded(model, output, write_liblinear, err);
+int model_export(const struct model *model, bool libsvm, struct output *output, struct error *err) {
+    struct model folded;
+    bool folds = model->weights && model->scale.factor;
+    if (folds && fold_scale(model, &folded, err) < 0) {
+        return -1;
+    }
+    int status = (libsvm ? write_libsvm : write_liblinear)(folds ? &folded : model, output, err);
+    if (folds) {
+        free(folded.weights);
+        free(folded.bias);
+    }
+    return status;
 }

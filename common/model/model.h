@@ -155,12 +155,11 @@ int model_export_check(const struct kernel *kernel, enum scale_kind scale, bool 
                        struct error *err);
 int model_export_check_width(uint32_t n_features, struct error *err);
 
-/* Writes the first output as a model of LIBSVM (epsilon_svr) or LIBLINEAR (L2R_L2LOSS_SVR), so that
- * svm-predict and liblinear-predict print our scores. A linear model of several outputs with
+/* Writes the first output as a model of LIBSVM (epsilon_svr) or else LIBLINEAR (L2R_L2LOSS_SVR), so
+ * that svm-predict or liblinear-predict prints our scores. A linear model of several outputs with
  * `labels`, all of them integers that fit an int, becomes MCSVM_CS of LIBLINEAR, so that
  * liblinear-predict prints the label of the largest score. A scaling by column is folded into
  * weights and bias: rows are then scored without scaling. */
-int model_write_libsvm(const struct model *model, struct output *output, struct error *err);
-int model_write_liblinear(const struct model *model, struct output *output, struct error *err);
+int model_export(const struct model *model, bool libsvm, struct output *output, struct error *err);
 
 #endif

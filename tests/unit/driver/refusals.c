@@ -165,7 +165,7 @@ static void check_export(void) {
     CHECK_TRUE(names_add(&labels.names, "b", 1, &number, &err) == 0);
     MUST(label_line_write(&labels, &model, &err));
     MUST(output_open(&output, "-", &err));
-    REFUSED(model_write_liblinear(&model, output, &err), "no whole number for LIBLINEAR: 'b'");
+    REFUSED(model_export(&model, false, output, &err), "no whole number for LIBLINEAR: 'b'");
     output_discard(output);
     labels_free(&labels);
     model.weights = NULL;
