@@ -39,10 +39,7 @@ static enum gzip_status inflate_zlib(void *state, struct gzip_buffers *buffers) 
     z->next_out = buffers->out;
     z->avail_out = (uInt)room;
     int status = inflate(z, Z_NO_FLUSH);
-    buffers->in += given - z->avail_in;
-    buffers->n_in -= given - z->avail_in;
-    buffers->out += room - z->avail_out;
-    buffers->n_out -= room - z->avail_out;
+    gzip_advance(buffers, given - z->avail_in, room - z->avail_out);
     switch (status) {
     case Z_STREAM_END:
         return GZIP_END;

@@ -23,6 +23,13 @@ struct gzip_buffers {
     size_t n_in, n_out;
 };
 
+static inline void gzip_advance(struct gzip_buffers *buffers, size_t read, size_t written) {
+    buffers->in += read;
+    buffers->n_in -= read;
+    buffers->out += written;
+    buffers->n_out -= written;
+}
+
 /* The functions of a decompressor. `open` returns its state, which is passed to the others and
  * freed by `close`, which accepts NULL. */
 struct gzip_decompressor {

@@ -61,8 +61,7 @@ static enum gzip_status inflate_header(struct isal *isal, struct gzip_buffers *b
     z->next_out = &none;
     z->avail_out = 0;
     int status = inflate(z, Z_BLOCK);
-    buffers->in += given - z->avail_in;
-    buffers->n_in -= given - z->avail_in;
+    gzip_advance(buffers, given - z->avail_in, 0);
     isal->in_header = !(z->data_type & AT_BLOCK);
     return status == Z_OK || status == Z_BUF_ERROR ? GZIP_MORE
            : status == Z_MEM_ERROR                 ? GZIP_MEMORY
@@ -88,10 +87,7 @@ static enum gzip_status inflate_isal(void *state, struct gzip_buffers *buffers) 
     if (status < 0) { /* its counts may then have wrapped below 0 */
         return GZIP_CORRUPT;
     }
-    buffers->in += given - body->avail_in;
-    buffers->n_in -= given - body->avail_in;
-    buffers->out += room - body->avail_out;
-    buffers->n_out -= room - body->avail_out;
+    gzip_advance(buffers, given - body->avail_in, room - body->avail_out);
     return body->block_state == ISAL_BLOCK_FINISH ? GZIP_END : GZIP_MORE;
 }
 

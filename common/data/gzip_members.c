@@ -49,10 +49,7 @@ static bool cut_member(struct gzip_buffers *buffers, struct gzip_buffers *member
         return false;
     }
     *member = (struct gzip_buffers){buffers->in, buffers->out, length, text};
-    buffers->in += length;
-    buffers->n_in -= length;
-    buffers->out += text;
-    buffers->n_out -= text;
+    gzip_advance(buffers, length, text);
     return true;
 }
 
@@ -108,10 +105,7 @@ bool members_unpack(struct members *members, struct gzip_buffers *buffers) {
     threads_run(members->threads, n, unpack, members);
     for (; valid < n && members->member[valid].valid; valid++) {
         const struct gzip_buffers *member = &members->member[valid].buffers;
-        buffers->in += member->n_in;
-        buffers->n_in -= member->n_in;
-        buffers->out += member->n_out;
-        buffers->n_out -= member->n_out;
+        gzip_advance(buffers, member->n_in, member->n_out);
     }
     return valid > 0;
 }
