@@ -3,7 +3,7 @@
 
 #include "common/base/memory.h"
 
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,21 +12,12 @@ int label_line_write(const struct labels *labels, struct model *model, struct er
     for (size_t i = 0; i < labels->names.n; i++) {
         size += strlen(labels->names.name[i]) + 1;
     }
-    char *line = memory_array(size, 1, "labels", err);
-    if (!line) {
-        return -1;
+    char *line = memory_zeros(size, 1, "labels", err), *at = line;
+    for (size_t i = 0; line && i < labels->names.n; i++) {
+        at += snprintf(at, (size_t)(line + size - at), "%s%s", i > 0 ? " " : "",
+                       labels->names.name[i]);
     }
-    char *at = line;
-    for (size_t i = 0; i < labels->names.n; i++) {
-        size_t length = strlen(labels->names.name[i]);
-        if (i > 0) {
-            *at++ = ' ';
-        }
-        memcpy(at, labels->names.name[i], length);
-        at += length;
-    }
-    *at = '\0';
-    int status = model_add(model, err, LABELS_KEY, "%s", line);
+    int status = line ? model_add(model, err, LABELS_KEY, "%s", line) : -1;
     free(line);
     return status;
 }
