@@ -4,7 +4,6 @@
 #include "families/shared/tables.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 _Static_assert((int)DUALSVM_FAILED == (int)ERROR_RUNTIME, "kinds of errors are the same");
@@ -41,13 +40,11 @@ int library_fail(dualsvm_error *to, const struct error *from) {
 }
 
 int library_refuse(dualsvm_error *to, const char *format, ...) {
-    char text[ERROR_TEXT];
     struct error err = {0};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    error_set_list(&err, ERROR_USAGE, format, arguments);
     va_end(arguments);
-    error_set(&err, ERROR_USAGE, "%s", text);
     return library_fail(to, &err);
 }
 
