@@ -232,16 +232,6 @@ void data_truncate(struct data *data, size_t n_rows, uint32_t n_features) {
     data->n_features = n_features;
 }
 
-static int copy_names(const struct names *names, struct names *copy, struct error *err) {
-    for (size_t i = 0; i < names->n; i++) {
-        uint32_t number;
-        if (names_add(copy, names->name[i], strlen(names->name[i]), &number, err) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 /* The number of selected row i. */
 static size_t row_number(const uint32_t *rows, size_t i) {
     return rows ? rows[i] : i;
@@ -341,10 +331,10 @@ static int copy_rows(const struct data *data, const uint32_t *rows, size_t n, st
         copy_items(data->query, rows, n, sizeof *data->query, &subset->query, err) < 0 ||
         copy_items(data->weight, rows, n, sizeof *data->weight, &subset->weight, err) < 0 ||
         copy_items(data->serial, rows, n, sizeof *data->serial, &subset->serial, err) < 0 ||
-        copy_names(&data->names, &subset->names, err) < 0) {
+        names_add_all(&subset->names, data->names.name, data->names.n, err) < 0) {
         return -1;
     }
-    return copy_names(&data->queries, &subset->queries, err);
+    return names_add_all(&subset->queries, data->queries.name, data->queries.n, err);
 }
 
 /* Data of n rows with all arrays NULL. */

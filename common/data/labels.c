@@ -43,17 +43,6 @@ static void mark_used(const struct data *data, const uint32_t *rows, size_t n, d
     }
 }
 
-static int add_all(struct labels *labels, char *const *name, size_t n, struct error *err) {
-    for (size_t i = 0; i < n; i++) {
-        uint32_t number;
-        if (names_add(&labels->names, name[i], strlen(name[i]), &number, err) < 0) {
-            labels_free(labels);
-            return -1;
-        }
-    }
-    return 0;
-}
-
 int labels_order_pair(struct labels *labels, const char *second, struct error *err) {
     const struct names *names = &labels->names;
     if (names->n != 2 || !names_equal(names->name[0], second)) {
@@ -61,7 +50,7 @@ int labels_order_pair(struct labels *labels, const char *second, struct error *e
     }
     char *const name[] = {names->name[1], names->name[0]};
     struct labels swapped = {0};
-    if (add_all(&swapped, name, 2, err) < 0) {
+    if (names_add_all(&swapped.names, name, 2, err) < 0) {
         return -1;
     }
     labels_free(labels);
@@ -89,7 +78,7 @@ int labels_collect(struct labels *labels, const struct data *data, const uint32_
             }
         }
         qsort(name, n, sizeof *name, numbers ? compare_numbers : compare_bytes);
-        status = add_all(labels, name, n, err);
+        status = names_add_all(&labels->names, name, n, err);
     }
     free(used);
     free(name);

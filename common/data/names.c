@@ -133,6 +133,17 @@ int names_add(struct names *names, const char *text, size_t length, uint32_t *nu
     return 0;
 }
 
+int names_add_all(struct names *names, char *const *name, size_t n, struct error *err) {
+    for (size_t i = 0; i < n; i++) {
+        uint32_t number;
+        if (names_add(names, name[i], strlen(name[i]), &number, err) < 0) {
+            names_free(names);
+            return -1;
+        }
+    }
+    return 0;
+}
+
 uint32_t names_find(const struct names *names, const char *text, size_t length) {
     if (names->n_buckets == 0) {
         return UINT32_MAX;

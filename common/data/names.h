@@ -25,6 +25,9 @@ struct names {
 int names_add(struct names *names, const char *text, size_t length, uint32_t *number,
               struct error *err);
 
+/* Adds n names, or after a failure frees the table. */
+int names_add_all(struct names *names, char *const *name, size_t n, struct error *err);
+
 /* The number of the name of `length` bytes, or UINT32_MAX if it is not in the table. */
 uint32_t names_find(const struct names *names, const char *text, size_t length);
 
