@@ -28,8 +28,8 @@ uint64_t draw_power_law(struct random *random, uint64_t n) {
     return ((((u * u >> 32) * u) >> 32) * n) >> 32;
 }
 
-uint32_t scatter_rank(uint64_t rank, uint64_t n) {
-    return (uint32_t)(rank * 2654435761u % n);
+uint32_t draw_column(struct random *random, uint64_t n) {
+    return (uint32_t)(draw_power_law(random, n) * 2654435761u % n);
 }
 
 void sort_columns(uint32_t *column, size_t n) {

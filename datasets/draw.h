@@ -18,8 +18,8 @@ int64_t draw_bell(struct random *random, int64_t unit);
  * frequent. */
 uint64_t draw_power_law(struct random *random, uint64_t n);
 
-/* The column, of n, of a rank in the power law: frequent columns are scattered. */
-uint32_t scatter_rank(uint64_t rank, uint64_t n);
+/* A column, of n, by the power law: frequent columns are scattered. */
+uint32_t draw_column(struct random *random, uint64_t n);
 
 /* Sorts column[0..n) in ascending order. */
 void sort_columns(uint32_t *column, size_t n);

@@ -9,8 +9,8 @@
 
 struct family {
     const char *name;
-    const char *help; /* lines on its options, for --help */
-    const struct option_spec *specs;
+    const char *help;                /* lines on its options, for --help */
+    const struct option_spec *specs; /* besides seed and output; one named test splits the rows */
     size_t n_specs;
     int (*generate)(const struct options *options, struct error *err);
 };

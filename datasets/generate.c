@@ -12,6 +12,12 @@ static const struct family *const families[] = {
     &family_rank, &family_ltr, &family_sparse, &family_top, &family_ml, &family_smm, &family_mc};
 enum { FAMILIES = sizeof families / sizeof *families };
 
+/* The options of all families. */
+static const struct option_spec common[] = {
+    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
+    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
+};
+
 /* The name of the program: it is installed as svm-generate. */
 static const char *own_name(const char *path) {
     const char *slash = path ? strrchr(path, '/') : NULL;
@@ -33,9 +39,13 @@ static int run(const struct family *family, int argc, char **argv, struct error 
     struct options options = {0};
     int status = -1;
     if (options_add(&options, family->specs, family->n_specs, 0, err) == 0 &&
+        options_add(&options, common, sizeof common / sizeof *common, 0, err) == 0 &&
         options_parse(&options, argc, argv, err) == 0) {
+        bool split = options_has(&options, "test") && options_number(&options, "test") > 0;
         if (options.n_operands > 0) {
             error_set(err, ERROR_USAGE, "unexpected argument: %s", options.operand[0]);
+        } else if (split && strcmp(options_text(&options, "output"), "-") == 0) {
+            error_set(err, ERROR_USAGE, "--test writes two files: --output NAME is needed");
         } else {
             status = family->generate(&options, err);
         }

@@ -3,6 +3,7 @@
  * query; grades that depend on them through a noisy, partly nonlinear relevance.
  *
  * Values are drawn as integers (0..9999), so that the text is the same on every machine. */
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "datasets/family.h"
@@ -26,6 +27,7 @@ struct column {
 
 struct ltr {
     size_t n_rows, n_features, n_queries, n_grades;
+    uint64_t seed;
     int64_t noise; /* per mille of the interquartile range of the relevance */
     struct column *column;
     uint32_t *value; /* of one row */
@@ -53,7 +55,7 @@ static void make_columns(struct ltr *ltr, struct random *random) {
 
 /* Fills ltr->value and returns the relevance without noise. A draw of 64 bits serves four
  * features. */
-static int64_t make_row(struct ltr *ltr, const uint32_t *of_query, struct random *random) {
+static int64_t make_row(const struct ltr *ltr, const uint32_t *of_query, struct random *random) {
     uint32_t factor[FACTORS];
     for (size_t f = 0; f < FACTORS; f++) {
         factor[f] = draw(random);
@@ -114,9 +116,9 @@ static int compare(const void *a, const void *b) {
 
 /* Sets the thresholds of the grades from the relevances of a sample of rows: each grade is two to
  * three times rarer than the one below, as in judged data. */
-static int set_thresholds(struct ltr *ltr, uint64_t seed, struct error *err) {
+static int set_thresholds(struct ltr *ltr, struct error *err) {
     struct random random;
-    random_start(&random, seed, 1);
+    random_start(&random, ltr->seed, 1);
     int64_t *sample = memory_array(SAMPLE, sizeof *sample, "a sample of rows", err);
     if (!sample) {
         return -1;
@@ -163,13 +165,10 @@ static void write_row(const struct ltr *ltr, struct output *out, int64_t relevan
     output_text(out, "\n");
 }
 
-static int write_rows(struct ltr *ltr, uint64_t seed, const char *path, struct error *err) {
-    struct output *out;
-    if (set_thresholds(ltr, seed, err) || output_open(&out, path, err)) {
-        return -1;
-    }
+static void write_rows(const void *context, struct output *out) {
+    const struct ltr *ltr = context;
     struct random random;
-    random_start(&random, seed, 2);
+    random_start(&random, ltr->seed, 2);
     uint32_t of_query[FACTORS];
     make_query(of_query, &random);
     size_t query = 0, share = 0; /* row i is of query floor(i n_queries / n_rows) */
@@ -183,27 +182,27 @@ static int write_rows(struct ltr *ltr, uint64_t seed, const char *path, struct e
         int64_t relevance = make_row(ltr, of_query, &random);
         write_row(ltr, out, relevance + make_noise(ltr, &random), query);
     }
-    return output_end(out, 0, err);
 }
 
 static int generate(const struct options *options, struct error *err) {
-    uint64_t seed = (uint64_t)options_number(options, "seed");
     struct ltr ltr = {.n_rows = (size_t)options_number(options, "rows"),
                       .n_features = (size_t)options_number(options, "features"),
                       .n_queries = (size_t)options_number(options, "queries"),
                       .n_grades = (size_t)options_number(options, "grades"),
-                      .noise = (int64_t)(1000 * options_number(options, "noise"))};
+                      .noise = (int64_t)(1000 * options_number(options, "noise")),
+                      .seed = (uint64_t)options_number(options, "seed")};
     struct random random;
-    random_start(&random, seed, 0);
+    random_start(&random, ltr.seed, 0);
     int status = -1;
-    ltr.column = memory_array(ltr.n_features, sizeof *ltr.column, "columns", err);
-    ltr.value = ltr.column ? memory_array(ltr.n_features, sizeof *ltr.value, "a row", err) : NULL;
-    if (ltr.value) {
+    void *block = ARRAYS_CREATE("columns", err, ARRAYS(ltr.n_features, struct column, &ltr.column),
+                                ARRAYS(ltr.n_features, uint32_t, &ltr.value));
+    if (block) {
         make_columns(&ltr, &random);
-        status = write_rows(&ltr, seed, options_text(options, "output"), err);
+        status = set_thresholds(&ltr, err) < 0
+                     ? -1
+                     : writer_write(options_text(options, "output"), NULL, &ltr, write_rows, err);
     }
-    free(ltr.column);
-    free(ltr.value);
+    free(block);
     return status;
 }
 
@@ -213,8 +212,6 @@ static const struct option_spec specs[] = {
     {.name = "queries", .kind = OPTION_COUNT, .initial = "100", .low = 0, .high = 1e12},
     {.name = "grades", .kind = OPTION_COUNT, .initial = "5", .low = 0, .high = MAX_GRADES},
     {.name = "noise", .kind = OPTION_NUMBER, .initial = "0.5", .low = 0, .high = 100},
-    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
-    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
 };
 
 const struct family family_ltr = {
@@ -223,7 +220,6 @@ const struct family family_ltr = {
             "  --rows N (10000)  --features N (136)  --queries N (100; 0: no qid)\n"
             "  --grades N (5; 0: a continuous target)  --noise S (0.5)  --seed N (1)\n"
             "  --output FILE (- for standard output)\n",
-    .specs = specs,
-    .n_specs = sizeof specs / sizeof *specs,
+    TABLE(specs, specs),
     .generate = generate,
 };

@@ -38,7 +38,7 @@ static size_t draw_columns(const struct mc *mc, size_t class, struct random *ran
         mc->column[i] =
             kind < 3 ? (uint32_t)(scatter(mc, owner, (size_t)draw_power_law(random, VOCABULARY)) %
                                   mc->n_features)
-                     : scatter_rank(draw_power_law(random, mc->n_features), mc->n_features);
+                     : draw_column(random, mc->n_features);
     }
     return sort_distinct_columns(mc->column, n);
 }
@@ -64,12 +64,9 @@ static void write_dense(const struct mc *mc, size_t class, struct random *random
     }
 }
 
-static int write_rows(const struct mc *mc, const char *path, struct error *err) {
-    struct output *out;
+static void write_rows(const void *context, struct output *out) {
+    const struct mc *mc = context;
     struct random random;
-    if (output_open(&out, path, err)) {
-        return -1;
-    }
     random_start(&random, mc->seed, 8);
     for (size_t i = 0; i < mc->n_rows && !output_failed(out); i++) {
         size_t class = (size_t)random_below(&random, mc->n_classes);
@@ -77,7 +74,6 @@ static int write_rows(const struct mc *mc, const char *path, struct error *err) 
         (mc->n_values > 0 ? write_sparse : write_dense)(mc, class, &random, out);
         output_text(out, "\n");
     }
-    return output_end(out, 0, err);
 }
 
 static int generate(const struct options *options, struct error *err) {
@@ -88,7 +84,8 @@ static int generate(const struct options *options, struct error *err) {
                     .spread = (int64_t)(options_number(options, "spread") * UNIT),
                     .seed = (uint64_t)options_number(options, "seed")};
     mc.column = memory_array(2 * mc.n_values, sizeof *mc.column, "a row", err);
-    int status = mc.column ? write_rows(&mc, options_text(options, "output"), err) : -1;
+    int status =
+        mc.column ? writer_write(options_text(options, "output"), NULL, &mc, write_rows, err) : -1;
     free(mc.column);
     return status;
 }
@@ -99,8 +96,6 @@ static const struct option_spec specs[] = {
     {.name = "classes", .kind = OPTION_COUNT, .initial = "20", .low = 2, .high = 1e6},
     {.name = "values", .kind = OPTION_COUNT, .initial = "80", .low = 0, .high = 1e6},
     {.name = "spread", .kind = OPTION_NUMBER, .initial = "0.5", .low = 0, .high = 1000},
-    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
-    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
 };
 
 const struct family family_mc = {
@@ -109,7 +104,6 @@ const struct family family_mc = {
             "  --rows N (10000)  --features N (50000)  --classes N (20)\n"
             "  --values N (80, of a row on average; 0: dense)  --spread S (0.5, of dense classes)\n"
             "  --seed N (1)  --output FILE (- for standard output)\n",
-    .specs = specs,
-    .n_specs = sizeof specs / sizeof *specs,
+    TABLE(specs, specs),
     .generate = generate,
 };

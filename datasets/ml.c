@@ -28,6 +28,7 @@ struct topic {
 struct set {
     size_t n_rows, n_features, n_labels, n_values, n_topics;
     double noise, test_share;
+    bool test; /* the rows of the test file are written */
     uint64_t seed;
     struct topic *topic;      /* (n_topics) */
     uint32_t *vocabulary;     /* (n_labels, VOCABULARY) */
@@ -120,18 +121,14 @@ static void write_row(const struct set *set, size_t n_words, struct output *out,
     output_text(out, "\n");
 }
 
-static int write_file(const void *context, const char *path, bool test, struct error *err) {
+static void write_rows(const void *context, struct output *out) {
     const struct set *set = context;
-    struct output *out;
-    if (output_open(&out, path, err)) {
-        return -1;
-    }
     for (size_t i = 0; i < set->n_rows && !output_failed(out); i++) {
         struct random random; /* a stream for each document: both sides see the same ones */
         uint32_t topics[3];
         random_start(&random, set->seed, 100 + i);
         bool in_test = random_unit(&random) < set->test_share;
-        if (in_test != test) {
+        if (in_test != set->test) {
             continue;
         }
         double u = random_unit(&random);
@@ -143,11 +140,9 @@ static int write_file(const void *context, const char *path, bool test, struct e
         size_t n_words = draw_words(set, topics, n_topics, n_own, &random);
         write_row(set, n_words, out, &random);
     }
-    return output_end(out, 0, err);
 }
 
 static int generate(const struct options *options, struct error *err) {
-    const char *output = options_text(options, "output");
     struct set set = {.n_rows = (size_t)options_number(options, "rows"),
                       .n_features = (size_t)options_number(options, "features"),
                       .n_labels = (size_t)options_number(options, "labels"),
@@ -155,9 +150,6 @@ static int generate(const struct options *options, struct error *err) {
                       .noise = options_number(options, "noise"),
                       .test_share = options_number(options, "test"),
                       .seed = (uint64_t)options_number(options, "seed")};
-    if (set.test_share > 0 && strcmp(output, "-") == 0) {
-        return error_set(err, ERROR_USAGE, "--test writes two files: --output NAME is needed");
-    }
     set.n_topics = set.n_labels / 2 + 2;
     void *block = ARRAYS_CREATE("topics", err, ARRAYS(set.n_topics, struct topic, &set.topic),
                                 ARRAYS(set.n_labels * VOCABULARY, uint32_t, &set.vocabulary),
@@ -169,7 +161,8 @@ static int generate(const struct options *options, struct error *err) {
         struct random random;
         random_start(&random, set.seed, 20);
         make_topics(&set, &random);
-        status = writer_split(output, set.test_share > 0, &set, write_file, err);
+        status = writer_write(options_text(options, "output"),
+                              set.test_share > 0 ? &set.test : NULL, &set, write_rows, err);
     }
     free(block);
     return status;
@@ -182,8 +175,6 @@ static const struct option_spec specs[] = {
     {.name = "values", .kind = OPTION_COUNT, .initial = "40", .low = 1, .high = 1e6},
     {.name = "noise", .kind = OPTION_NUMBER, .initial = "0.3", .low = 0, .high = 1},
     {.name = "test", .kind = OPTION_NUMBER, .initial = "0", .low = 0, .high = 0.99},
-    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
-    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
 };
 
 const struct family family_ml = {
@@ -194,7 +185,6 @@ const struct family family_ml = {
         "  row on average)  --noise SHARE (0.3, of words of general use)  --test SHARE (0; else\n"
         "  that share of the rows goes to OUTPUT.test, the others to OUTPUT.train)  --seed N (1)\n"
         "  --output FILE (- for standard output)\n",
-    .specs = specs,
-    .n_specs = sizeof specs / sizeof *specs,
+    TABLE(specs, specs),
     .generate = generate,
 };

@@ -18,7 +18,6 @@
 #include "datasets/writer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { PARTS = 8, MAX_FRAGMENTS = 12, INTERACTIONS = 40 };
 
@@ -42,6 +41,7 @@ struct interaction {
 struct set {
     size_t n_systems, n_molecules, n_features, n_fragments;
     double noise, test_share;
+    bool test; /* the rows of the test file are written */
     uint64_t seed;
     struct fragment *fragment; /* (n_fragments) */
     struct system *system;     /* (n_systems) */
@@ -172,13 +172,13 @@ static int64_t retention_time(const struct system *system, double x) {
     return (int64_t)(100 * (system->dead_time + system->length * share) + 0.5);
 }
 
-static void write_system(const struct set *set, size_t s, bool test, struct output *out,
+static void write_system(const struct set *set, size_t s, struct output *out,
                          struct random random) {
     const struct system *system = &set->system[s];
     for (size_t m = 0; m < set->n_molecules; m++) {
         bool measured = random_unit(&random) < system->share;
         double noise = set->noise * draw_normal(&random);
-        if (!measured || set->in_test[m] != test) {
+        if (!measured || set->in_test[m] != set->test) {
             continue;
         }
         output_number(out, (double)retention_time(system, set->retention[m] + noise) / 100);
@@ -193,19 +193,14 @@ static void write_system(const struct set *set, size_t s, bool test, struct outp
     }
 }
 
-static int write_file(const void *context, const char *path, bool test, struct error *err) {
+static void write_rows(const void *context, struct output *out) {
     const struct set *set = context;
-    struct output *out;
-    if (output_open(&out, path, err)) {
-        return -1;
-    }
     for (size_t s = 0; s < set->n_systems; s++) {
         struct random random; /* the same for both sides of a split */
         random_start(&random, set->seed, 11 + s);
         compute_retention(set, s);
-        write_system(set, s, test, out, random);
+        write_system(set, s, out, random);
     }
-    return output_end(out, 0, err);
 }
 
 /* Returns the block of the arrays, which the caller frees. */
@@ -221,16 +216,12 @@ static void *allocate(struct set *set, struct error *err) {
 }
 
 static int generate(const struct options *options, struct error *err) {
-    const char *output = options_text(options, "output");
     struct set set = {.n_systems = (size_t)options_number(options, "systems"),
                       .n_molecules = (size_t)options_number(options, "molecules"),
                       .n_features = (size_t)options_number(options, "features"),
                       .noise = options_number(options, "noise"),
                       .test_share = options_number(options, "test"),
                       .seed = (uint64_t)options_number(options, "seed")};
-    if (set.test_share > 0 && strcmp(output, "-") == 0) {
-        return error_set(err, ERROR_USAGE, "--test writes two files: --output NAME is needed");
-    }
     set.n_fragments = set.n_features / 4 + 4;
     int status = -1;
     void *block = allocate(&set, err);
@@ -240,7 +231,8 @@ static int generate(const struct options *options, struct error *err) {
         make_fragments(&set, &random);
         make_systems(&set, &random);
         make_molecules(&set, &random);
-        status = writer_split(output, set.test_share > 0, &set, write_file, err);
+        status = writer_write(options_text(options, "output"),
+                              set.test_share > 0 ? &set.test : NULL, &set, write_rows, err);
     }
     free(block);
     return status;
@@ -252,8 +244,6 @@ static const struct option_spec specs[] = {
     {.name = "features", .kind = OPTION_COUNT, .initial = "300", .low = 1, .high = 1e6},
     {.name = "noise", .kind = OPTION_NUMBER, .initial = "0.1", .low = 0, .high = 100},
     {.name = "test", .kind = OPTION_NUMBER, .initial = "0", .low = 0, .high = 0.99},
-    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
-    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
 };
 
 const struct family family_rank = {
@@ -262,7 +252,6 @@ const struct family family_rank = {
             "  --systems N (5)  --molecules N (400)  --features N (300)  --noise S (0.1)\n"
             "  --test SHARE (0; else that share of the molecules goes to OUTPUT.test, the others\n"
             "  to OUTPUT.train)  --seed N (1)  --output FILE (- for standard output)\n",
-    .specs = specs,
-    .n_specs = sizeof specs / sizeof *specs,
+    TABLE(specs, specs),
     .generate = generate,
 };

@@ -8,7 +8,7 @@
  * Values have four decimals, and labels are those of the values as written. Normal numbers are sums
  * of twelve uniform ones. Only +, -, * and comparisons on doubles, and no fused operations: the
  * text is the same on every machine. */
-#include "common/base/memory.h"
+#include "common/base/arrays.h"
 #include "datasets/draw.h"
 #include "datasets/family.h"
 #include "datasets/writer.h"
@@ -22,6 +22,7 @@ struct set {
     size_t n, height, width, rank;
     int simulation;
     double bias, noise;
+    uint64_t seed, part;
     double *mean[2]; /* (height, width), by label -1, +1; simulation 1: B is mean[1] */
     double *factor;  /* (height + width, rank) */
     int64_t *row;    /* (height, width) in units */
@@ -67,29 +68,23 @@ static int draw_row(const struct set *set, struct random *random) {
     return score >= 0;
 }
 
-static int write_rows(const struct set *set, struct random *random, const char *path,
-                      struct error *err) {
-    struct output *out;
-    if (output_open(&out, path, err)) {
-        return -1;
-    }
+static void write_rows(const void *context, struct output *out) {
+    const struct set *set = context;
+    struct random random; /* rows have a stream of their own: more do not change the first ones */
+    random_start(&random, set->seed, 41 + set->part);
     output_format(out, "# matrix %zu %zu row-major\n", set->height, set->width);
     for (size_t i = 0; i < set->n; i++) {
-        output_text(out, draw_row(set, random) ? "+1" : "-1");
+        output_text(out, draw_row(set, &random) ? "+1" : "-1");
         for (size_t j = 0; j < set->height * set->width; j++) {
             writer_feature(out, j, set->row[j], UNITS);
         }
         output_text(out, "\n");
     }
-    return output_end(out, 0, err);
 }
 
 /* B, or the difference of the two means, in six decimals. */
-static int write_truth(const struct set *set, const char *path, struct error *err) {
-    struct output *out;
-    if (output_open(&out, path, err)) {
-        return -1;
-    }
+static void write_truth(const void *context, struct output *out) {
+    const struct set *set = context;
     for (size_t a = 0; a < set->height; a++) {
         for (size_t c = 0; c < set->width; c++) {
             size_t at = a * set->width + c;
@@ -104,7 +99,6 @@ static int write_truth(const struct set *set, const char *path, struct error *er
         }
         output_text(out, "\n");
     }
-    return output_end(out, 0, err);
 }
 
 /* Two outputs to one file are refused. */
@@ -120,30 +114,28 @@ static int check_files(const struct options *options, struct error *err) {
 
 static int draw_set(struct set *set, const struct options *options, struct error *err) {
     size_t cells = set->height * set->width;
-    uint64_t seed = (uint64_t)options_number(options, "seed");
     struct random random;
-    set->mean[0] = memory_zeros(2 * cells, sizeof(double), "means", err);
-    set->factor =
-        memory_zeros((set->height + set->width) * set->rank, sizeof(double), "factors", err);
-    set->row = memory_zeros(cells, sizeof *set->row, "a row", err);
-    if (!set->mean[0] || !set->factor || !set->row) {
+    size_t factors = (set->height + set->width) * set->rank;
+    void *block =
+        ARRAYS_CREATE("means", err, ARRAYS(cells, double, &set->mean[0], &set->mean[1]),
+                      ARRAYS(factors, double, &set->factor), ARRAYS(cells, int64_t, &set->row));
+    if (!block) {
         return -1;
     }
-    set->mean[1] = set->mean[0] + cells;
-    random_start(&random, seed, 40);
+    random_start(&random, set->seed, 40);
     if (set->simulation == 2) {
         draw_matrix(set, 1, false, &random, set->mean[0]);
         draw_matrix(set, 1, false, &random, set->mean[1]);
     } else {
         draw_matrix(set, set->rank, true, &random, set->mean[1]);
     }
-    /* rows have a stream of their own: more rows do not change the first ones */
-    random_start(&random, seed, 41 + (uint64_t)options_number(options, "part"));
     const char *truth = options_text(options, "truth");
-    return (truth && write_truth(set, truth, err) < 0) ||
-                   write_rows(set, &random, options_text(options, "output"), err) < 0
-               ? -1
-               : 0;
+    int status = truth ? writer_write(truth, NULL, set, write_truth, err) : 0;
+    if (status == 0) {
+        status = writer_write(options_text(options, "output"), NULL, set, write_rows, err);
+    }
+    free(block);
+    return status;
 }
 
 static int generate(const struct options *options, struct error *err) {
@@ -153,12 +145,10 @@ static int generate(const struct options *options, struct error *err) {
                       .rank = (size_t)options_number(options, "rank"),
                       .simulation = (int)options_number(options, "simulation"),
                       .bias = options_number(options, "bias"),
-                      .noise = options_number(options, "noise")};
-    int status = check_files(options, err) < 0 ? -1 : draw_set(&set, options, err);
-    free(set.mean[0]);
-    free(set.factor);
-    free(set.row);
-    return status;
+                      .noise = options_number(options, "noise"),
+                      .seed = (uint64_t)options_number(options, "seed"),
+                      .part = (uint64_t)options_number(options, "part")};
+    return check_files(options, err) < 0 ? -1 : draw_set(&set, options, err);
 }
 
 static const struct option_spec specs[] = {
@@ -171,8 +161,6 @@ static const struct option_spec specs[] = {
     {.name = "noise", .kind = OPTION_NUMBER, .initial = "4", .low = 0, .high = 1e3},
     {.name = "part", .kind = OPTION_COUNT, .initial = "0", .low = 0, .high = 1e6},
     {.name = "truth", .kind = OPTION_TEXT},
-    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
-    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
 };
 
 const struct family family_smm = {
@@ -182,7 +170,6 @@ const struct family family_smm = {
             "  --rows N (400)  --height R (10)  --width C (8)  --rank K (5)  --bias B (0.1)\n"
             "  --noise S (4)  --part N (0; other rows of the same B or means)\n"
             "  --truth FILE (B, or the difference of the means)  --seed N (1)  --output FILE (-)\n",
-    .specs = specs,
-    .n_specs = sizeof specs / sizeof *specs,
+    TABLE(specs, specs),
     .generate = generate,
 };

@@ -11,27 +11,24 @@
 
 struct sparse {
     size_t n_rows, n_features, n_queries, n_values; /* n_values: of a row, on average */
-    int32_t *weight;                                /* (n_features) */
-    uint32_t *column;                               /* of one row, room for 2 n_values */
+    uint64_t seed;
+    int32_t *weight;  /* (n_features) */
+    uint32_t *column; /* of one row, room for 2 n_values */
 };
 
 /* Draws the columns of a row, ascending, without repeats, by a power law; returns how many. */
 static size_t draw_columns(const struct sparse *set, struct random *random) {
     size_t n = 1 + (size_t)random_below(random, 2 * set->n_values - 1);
     for (size_t i = 0; i < n; i++) {
-        set->column[i] = scatter_rank(draw_power_law(random, set->n_features), set->n_features);
+        set->column[i] = draw_column(random, set->n_features);
     }
     return sort_distinct_columns(set->column, n);
 }
 
-static int write_rows(const struct sparse *set, uint64_t seed, const char *path,
-                      struct error *err) {
-    struct output *out;
-    if (output_open(&out, path, err)) {
-        return -1;
-    }
+static void write_rows(const void *context, struct output *out) {
+    const struct sparse *set = context;
     struct random random;
-    random_start(&random, seed, 4);
+    random_start(&random, set->seed, 4);
     for (size_t i = 0; i < set->n_rows && !output_failed(out); i++) {
         size_t n = draw_columns(set, &random);
         int64_t target = 0;
@@ -48,17 +45,16 @@ static int write_rows(const struct sparse *set, uint64_t seed, const char *path,
         }
         output_text(out, "\n");
     }
-    return output_end(out, 0, err);
 }
 
 static int generate(const struct options *options, struct error *err) {
-    uint64_t seed = (uint64_t)options_number(options, "seed");
     struct sparse set = {.n_rows = (size_t)options_number(options, "rows"),
                          .n_features = (size_t)options_number(options, "features"),
                          .n_queries = (size_t)options_number(options, "queries"),
-                         .n_values = (size_t)options_number(options, "values")};
+                         .n_values = (size_t)options_number(options, "values"),
+                         .seed = (uint64_t)options_number(options, "seed")};
     struct random random;
-    random_start(&random, seed, 3);
+    random_start(&random, set.seed, 3);
     int status = -1;
     set.weight = memory_array(set.n_features, sizeof *set.weight, "weights", err);
     set.column =
@@ -67,7 +63,7 @@ static int generate(const struct options *options, struct error *err) {
         for (size_t k = 0; k < set.n_features; k++) {
             set.weight[k] = (int32_t)random_below(&random, 201) - 100;
         }
-        status = write_rows(&set, seed, options_text(options, "output"), err);
+        status = writer_write(options_text(options, "output"), NULL, &set, write_rows, err);
     }
     free(set.weight);
     free(set.column);
@@ -79,8 +75,6 @@ static const struct option_spec specs[] = {
     {.name = "features", .kind = OPTION_COUNT, .initial = "50000", .low = 1, .high = 4e9},
     {.name = "values", .kind = OPTION_COUNT, .initial = "80", .low = 1, .high = 1e6},
     {.name = "queries", .kind = OPTION_COUNT, .initial = "0", .low = 0, .high = 1e12},
-    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
-    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
 };
 
 const struct family family_sparse = {
@@ -88,7 +82,6 @@ const struct family family_sparse = {
     .help = "  sparse rows, as text gives them\n"
             "  --rows N (10000)  --features N (50000)  --values N (80, of a row on average)\n"
             "  --queries N (0: no qid)  --seed N (1)  --output FILE (- for standard output)\n",
-    .specs = specs,
-    .n_specs = sizeof specs / sizeof *specs,
+    TABLE(specs, specs),
     .generate = generate,
 };

@@ -20,6 +20,7 @@ static const struct cloud bulk = {{0, 0}, "-1"}, hard = {{40, -10}, "-1"},
 
 struct top {
     size_t n_rows, n_features;
+    uint64_t seed;
     double positives, hard; /* shares of the rows, and of the negatives */
 };
 
@@ -33,23 +34,24 @@ static void write_row(const struct top *top, const struct cloud *cloud, struct r
     output_text(out, "\n");
 }
 
+static void write_rows(const void *context, struct output *out) {
+    const struct top *top = context;
+    struct random random;
+    random_start(&random, top->seed, 5);
+    for (size_t i = 0; i < top->n_rows && !output_failed(out); i++) {
+        bool is_positive = random_unit(&random) < top->positives;
+        bool is_hard = random_unit(&random) < top->hard;
+        write_row(top, is_positive ? &positive : is_hard ? &hard : &bulk, &random, out);
+    }
+}
+
 static int generate(const struct options *options, struct error *err) {
     struct top top = {.n_rows = (size_t)options_number(options, "rows"),
                       .n_features = (size_t)options_number(options, "features"),
                       .positives = options_number(options, "positives"),
-                      .hard = options_number(options, "hard")};
-    struct random random;
-    random_start(&random, (uint64_t)options_number(options, "seed"), 5);
-    struct output *out;
-    if (output_open(&out, options_text(options, "output"), err)) {
-        return -1;
-    }
-    for (size_t i = 0; i < top.n_rows && !output_failed(out); i++) {
-        bool is_positive = random_unit(&random) < top.positives;
-        bool is_hard = random_unit(&random) < top.hard;
-        write_row(&top, is_positive ? &positive : is_hard ? &hard : &bulk, &random, out);
-    }
-    return output_end(out, 0, err);
+                      .hard = options_number(options, "hard"),
+                      .seed = (uint64_t)options_number(options, "seed")};
+    return writer_write(options_text(options, "output"), NULL, &top, write_rows, err);
 }
 
 static const struct option_spec specs[] = {
@@ -57,8 +59,6 @@ static const struct option_spec specs[] = {
     {.name = "features", .kind = OPTION_COUNT, .initial = "20", .low = SHAPES, .high = 1e6},
     {.name = "positives", .kind = OPTION_NUMBER, .initial = "0.1", .low = 0, .high = 1},
     {.name = "hard", .kind = OPTION_NUMBER, .initial = "0.03", .low = 0, .high = 1},
-    {.name = "seed", .kind = OPTION_COUNT, .initial = "1", .low = 0, .high = 9e15},
-    {.name = "output", .kind = OPTION_TEXT, .initial = "-"},
 };
 
 const struct family family_top = {
@@ -68,7 +68,6 @@ const struct family family_top = {
             "  --rows N (5000)  --features N (20)  --positives SHARE (0.1)\n"
             "  --hard SHARE (0.03, of the negatives)  --seed N (1)\n"
             "  --output FILE (- for standard output)\n",
-    .specs = specs,
-    .n_specs = sizeof specs / sizeof *specs,
+    TABLE(specs, specs),
     .generate = generate,
 };

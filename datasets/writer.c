@@ -1,4 +1,4 @@
-/* Features, and the two files of a split. */
+/* Features, and files: one, or the two of a split. */
 #include "datasets/writer.h"
 
 #include "common/base/memory.h"
@@ -14,20 +14,25 @@ void writer_feature(struct output *output, uint64_t column, int64_t units, int64
     output_number(output, (double)units / (double)unit);
 }
 
-int writer_split(const char *output, bool split, const void *set,
-                 int (*write)(const void *set, const char *path, bool test, struct error *err),
-                 struct error *err) {
+int writer_write(const char *path, bool *test, const void *set,
+                 void (*write)(const void *set, struct output *out), struct error *err) {
     static const char *const end[] = {".train", ".test"};
-    if (!split) {
-        return write(set, output, false, err);
+    struct output *out;
+    if (!test) {
+        if (output_open(&out, path, err)) {
+            return -1;
+        }
+        write(set, out);
+        return output_end(out, 0, err);
     }
-    size_t bytes = strlen(output) + sizeof ".train";
-    char *path = memory_array(bytes, 1, "a file name", err);
-    int status = path ? 0 : -1;
-    for (int test = 0; status == 0 && test < 2; test++) {
-        snprintf(path, bytes, "%s%s", output, end[test]);
-        status = write(set, path, test == 1, err);
+    size_t bytes = strlen(path) + sizeof ".train";
+    char *name = memory_array(bytes, 1, "a file name", err);
+    int status = name ? 0 : -1;
+    for (int side = 0; status == 0 && side < 2; side++) {
+        *test = side == 1;
+        snprintf(name, bytes, "%s%s", path, end[side]);
+        status = writer_write(name, NULL, set, write, err);
     }
-    free(path);
+    free(name);
     return status;
 }

@@ -12,10 +12,9 @@
 /* A feature of a row: a blank, its index (the column counts from 0), a colon, and units / unit. */
 void writer_feature(struct output *output, uint64_t column, int64_t units, int64_t unit);
 
-/* Calls write(set, path, test, err) for the path `output` or, with `split`, for output.train and,
- * with test true, for output.test. */
-int writer_split(const char *output, bool split, const void *set,
-                 int (*write)(const void *set, const char *path, bool test, struct error *err),
-                 struct error *err);
+/* Opens the file at `path` and writes it by write(set, out); with `test`, the two files path.train
+ * and path.test, and *test is true while the second is written. */
+int writer_write(const char *path, bool *test, const void *set,
+                 void (*write)(const void *set, struct output *out), struct error *err);
 
 #endif
