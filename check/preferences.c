@@ -227,25 +227,16 @@ int preferences_create(struct preferences *preferences, const struct task *task,
     const char *unit = task_text(task, "cost-per");
     bool by_gain = unit && strcmp(unit, "gain") == 0;
     bool graded = by_gain || (unit && strcmp(unit, "ndcg") == 0);
-    int status = preferences->row && preferences->place ? 0 : -1;
-    if (status < 0 || read_window(preferences, err) < 0 ||
-        read_share(task, &share, &seed, err) < 0) {
-        preferences_free(preferences);
-        return -1;
-    }
-    if (sort_rows(preferences, graded, err) < 0 || (graded && weigh(preferences, err) < 0)) {
-        preferences_free(preferences);
+    if (!preferences->row || !preferences->place || read_window(preferences, err) < 0 ||
+        read_share(task, &share, &seed, err) < 0 || sort_rows(preferences, graded, err) < 0 ||
+        (graded && weigh(preferences, err) < 0)) {
         return -1;
     }
     if (by_gain) {
         free(preferences->discount);
         preferences->discount = NULL;
     }
-    if (share < 1 && draw(preferences, share, seed, err) < 0) {
-        preferences_free(preferences);
-        return -1;
-    }
-    return 0;
+    return share < 1 ? draw(preferences, share, seed, err) : 0;
 }
 
 void preferences_free(struct preferences *preferences) {

@@ -32,7 +32,7 @@ struct preferences {
 };
 
 /* Reads the options of pairs in the proof, and draws the sample if there is one. Borrows task. The
- * caller calls preferences_free. */
+ * caller calls preferences_free, also on failure. */
 int preferences_create(struct preferences *preferences, const struct task *task, struct error *err);
 void preferences_free(struct preferences *preferences);
 
