@@ -176,7 +176,21 @@ struct ball ball_power(struct ball a, int degree) {
     return power;
 }
 
+struct ball ball_dot(const struct ball *a, const struct ball *b, size_t n) {
+    struct ball sum = ball_of(0);
+    for (size_t i = 0; i < n; i++) {
+        sum = ball_add(sum, ball_multiply(a[i], b[i]));
+    }
+    return sum;
+}
+
 /* ---- order ---- */
+
+int ball_descending(const void *a, const void *b) {
+    const struct ball *x = a, *y = b;
+    return x->m.hi != y->m.hi ? (x->m.hi > y->m.hi ? -1 : 1)
+                              : (x->m.lo < y->m.lo) - (x->m.lo > y->m.lo);
+}
 
 int ball_compare(struct ball a, struct ball b) {
     double between = (a.r + b.r) * BALL_UP;

@@ -145,6 +145,12 @@ struct ball ball_maximum(struct ball a, struct ball b);
 /* A ball that contains both. */
 struct ball ball_join(struct ball a, struct ball b);
 
+/* a'b, of n entries. */
+struct ball ball_dot(const struct ball *a, const struct ball *b, size_t n);
+
+/* Order of qsort: the larger midpoint first. */
+int ball_descending(const void *a, const void *b);
+
 /* -1 if a < b is certain, 1 if a > b is certain, else 0. Equal numbers give 0. */
 int ball_compare(struct ball a, struct ball b);
 

@@ -10,9 +10,9 @@
 
 /* ---- making ---- */
 
+/* A ball of zero bits is 0. */
 static struct ball *make_balls(size_t n, size_t k, struct error *err) {
-    struct ball *balls = memory_zeros(n, k * sizeof *balls, "a function", err);
-    return balls; /* a ball of zero bits is 0 */
+    return memory_zeros(n, k * sizeof(struct ball), "a function", err);
 }
 
 int function_of_model(struct function *f, const struct model *model, const struct points *points,
@@ -89,16 +89,21 @@ static void add_to_sums(void *context, size_t column, double value) {
     }
 }
 
+/* True if a row of coefficients is not 0; NULL is. */
+static bool any_of(const struct function *function, const struct ball *row) {
+    bool any = false;
+    for (size_t c = 0; row && c < function->k; c++) {
+        any = any || !ball_is_zero(row[c]);
+    }
+    return any;
+}
+
 /* The weights of g. */
 static int add_rows(struct function *g, const struct points *points, struct error *err) {
     g->weights = make_balls(points->width, g->k, err);
     for (size_t i = 0; g->weights && i < points->n; i++) {
         struct row_work work = {.function = g, .coefficients = g->coefficients + i * g->k};
-        bool any = false;
-        for (size_t c = 0; c < g->k; c++) {
-            any = any || !ball_is_zero(work.coefficients[c]);
-        }
-        if (any) {
+        if (any_of(g, work.coefficients)) {
             points_each(points, i, add_to_weights, &work);
         }
     }
@@ -211,14 +216,6 @@ static void evaluate_block(void *argument, size_t task, size_t worker) {
         evaluate_point(work, p, work->x + worker * work->points->width,
                        work->sums + worker * 2 * work->f->k);
     }
-}
-
-static bool any_of(const struct function *function, const struct ball *row) {
-    bool any = false;
-    for (size_t c = 0; row && c < function->k; c++) {
-        any = any || !ball_is_zero(row[c]);
-    }
-    return any;
 }
 
 static int evaluate_kernel(struct function *f, struct function *g, const struct points *points,

@@ -76,12 +76,6 @@ static struct ball row_loss(const struct ml *ml, size_t i, const struct ball *s)
 
 /* ---- the dual point ---- */
 
-static int descending(const void *a, const void *b) {
-    const struct ball *x = a, *y = b;
-    return x->m.hi != y->m.hi ? (x->m.hi > y->m.hi ? -1 : 1)
-                              : (x->m.lo < y->m.lo) - (x->m.lo > y->m.lo);
-}
-
 /* A factor of at most 1 by which beta, with sent[0..m) and received[0..l) of equal sums, becomes
  * feasible; false if beta violates the condition by more than rounding. Scaling preserves the
  * conditions that hold. */
@@ -89,7 +83,7 @@ static bool flow_factor(const struct task *task, struct ball lambda, struct ball
                         const struct ball *received, size_t l, struct ball *factor) {
     struct ball sum = ball_of(0);
     *factor = ball_of(1);
-    qsort(sent, m, sizeof *sent, descending);
+    qsort(sent, m, sizeof *sent, ball_descending);
     for (size_t j = 0; j < m && !ball_is_zero(sent[j]); j++) {
         struct ball capacity = ball_of(0), cap = ball_multiply(lambda, ball_of((double)(j + 1)));
         sum = ball_add(sum, sent[j]);

@@ -72,14 +72,6 @@ static struct ball entry(const struct ball *matrix, size_t height, size_t width,
     return height <= width ? matrix[i * width + j] : matrix[j * width + i];
 }
 
-static struct ball ball_dot(const struct ball *a, const struct ball *b, size_t d) {
-    struct ball sum = ball_of(0);
-    for (size_t j = 0; j < d; j++) {
-        sum = ball_add(sum, ball_multiply(a[j], b[j]));
-    }
-    return sum;
-}
-
 /* A bound of |X X' - D^2| in the Frobenius norm over the kept rows, scaled by their lengths. */
 static double departure(const struct ball *X, size_t m, size_t d, const struct ball *length,
                         const bool *kept) {

@@ -418,22 +418,14 @@ static void join_points(struct joined *joined, const struct points *points,
     }
 }
 
-static struct ball squares_of(const struct ball *row, size_t k) {
-    struct ball sum = ball_of(0);
-    for (size_t c = 0; c < k; c++) {
-        sum = ball_add(sum, ball_multiply(row[c], row[c]));
-    }
-    return sum;
-}
-
 /* Lists all points except those that need no shift, since a model may have coefficients at any. */
 static void list_points(struct joined *joined, const struct points *points) {
     size_t m = 0, k = joined->k;
     for (size_t p = 0; p < points->n_all; p++) {
         joined->point[m] = (uint32_t)p;
         joined->copies[m] = fmax(1, joined->copies[p]);
-        joined->cost[m] = ball_magnitude(squares_of(joined->f + p * k, k)) +
-                          ball_magnitude(squares_of(joined->g + p * k, k));
+        const struct ball *f = joined->f + p * k, *g = joined->g + p * k;
+        joined->cost[m] = ball_magnitude(ball_dot(f, f, k)) + ball_magnitude(ball_dot(g, g, k));
         m += points->first[p] == p && !points_is_zero(points, p);
     }
     joined->definite.m = m;
@@ -446,7 +438,7 @@ static struct ball increase_of(const struct joined *joined, const struct ball *f
     for (size_t i = 0; i < joined->definite.m; i++) {
         const struct ball *row = function + joined->point[i] * joined->k;
         struct ball shift = ball_scale(ball_of(joined->definite.shift[i]), 2 * half_unit);
-        sum = ball_add(sum, ball_multiply(shift, squares_of(row, joined->k)));
+        sum = ball_add(sum, ball_multiply(shift, ball_dot(row, row, joined->k)));
     }
     return sum;
 }

@@ -125,11 +125,6 @@ static int read_quantile(struct top *top, struct error *err) {
 
 /* ---- thresholds ---- */
 
-static int compare_balls(const struct ball *a, const struct ball *b) {
-    return a->m.hi != b->m.hi ? (a->m.hi > b->m.hi ? -1 : 1)
-                              : (a->m.lo < b->m.lo) - (a->m.lo > b->m.lo);
-}
-
 /* Merge sort of rows by descending score. */
 static void sort_rows(uint32_t *row, uint32_t *spare, size_t n, const struct ball *s) {
     if (n < 2) {
@@ -139,7 +134,7 @@ static void sort_rows(uint32_t *row, uint32_t *spare, size_t n, const struct bal
     sort_rows(row, spare, half, s);
     sort_rows(row + half, spare, n - half, s);
     while (i < half || j < n) {
-        bool first = j == n || (i < half && compare_balls(&s[row[i]], &s[row[j]]) <= 0);
+        bool first = j == n || (i < half && ball_descending(&s[row[i]], &s[row[j]]) <= 0);
         spare[at++] = first ? row[i++] : row[j++];
     }
     memcpy(row, spare, n * sizeof *row);
