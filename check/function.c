@@ -15,11 +15,12 @@ static struct ball *make_balls(size_t n, size_t k, struct error *err) {
     return memory_zeros(n, k * sizeof(struct ball), "a function", err);
 }
 
-int function_of_model(struct function *f, const struct model *model, const struct points *points,
-                      double constant, struct error *err) {
+int function_create(struct function *f, struct function *g, const struct model *model,
+                    const struct points *points, double constant, struct error *err) {
     size_t k = model->n_outputs, d = model->n_columns;
     int half = points->half_unit;
-    *f = (struct function){.k = k, .norm = ball_of(0)};
+    *f = *g = (struct function){.k = k, .norm = ball_of(0)};
+    g->coefficients = make_balls(points->n, k, err);
     f->scores = make_balls(points->n, k, err);
     f->bias = model->bias ? make_balls(1, k, err) : NULL;
     if (model->weights) {
@@ -27,8 +28,8 @@ int function_of_model(struct function *f, const struct model *model, const struc
     } else {
         f->coefficients = make_balls(points->n_all, k, err);
     }
-    if (!f->scores || (model->bias && !f->bias) || (!f->weights && !f->coefficients)) {
-        function_free(f);
+    if (!g->coefficients || !f->scores || (model->bias && !f->bias) ||
+        (!f->weights && !f->coefficients)) {
         return -1;
     }
     for (size_t j = 0; f->weights && j < d * k; j++) {
@@ -46,12 +47,6 @@ int function_of_model(struct function *f, const struct model *model, const struc
         }
     }
     return 0;
-}
-
-int function_create(struct function *g, const struct points *points, size_t k, struct error *err) {
-    *g = (struct function){.k = k, .norm = ball_of(0)};
-    g->coefficients = make_balls(points->n, k, err);
-    return g->coefficients ? 0 : -1;
 }
 
 void function_free(struct function *function) {

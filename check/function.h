@@ -22,14 +22,12 @@ struct function {
     struct ball *scores;       /* (n, k), with bias; g: only if requested */
 };
 
-/* Creates f from the model: bias and weights, or coefficients by point. constant: the value of the
- * constant feature whose contribution to the scores is the bias; 0: the norm does not include the
- * bias. */
-int function_of_model(struct function *f, const struct model *model, const struct points *points,
-                      double constant, struct error *err);
-
-/* Creates g with coefficients 0, for the caller to set. */
-int function_create(struct function *g, const struct points *points, size_t k, struct error *err);
+/* Creates f from the model, with bias and weights or coefficients by point, and g with coefficients
+ * 0, for the caller to set. constant: the value of the constant feature whose contribution to the
+ * scores is the bias; 0: the norm does not include the bias. The caller calls function_free for
+ * both, also on failure. */
+int function_create(struct function *f, struct function *g, const struct model *model,
+                    const struct points *points, double constant, struct error *err);
 void function_free(struct function *function);
 
 /* Computes norms and scores; for linear models also the weights of g. with_g: the scores of g are

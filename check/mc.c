@@ -112,10 +112,10 @@ static void set_coefficients(struct mc *mc, size_t y, const struct ball *alpha, 
     mc->linear = ball_add(mc->linear, sum);
 }
 
-static void read_dual(struct mc *mc, struct function *g) {
+static void read_dual(struct mc *mc) {
     const struct proof *proof = &mc->task->proof;
     for (size_t e = 0; e < proof->n_values;) {
-        size_t i = proof->value[e].row, y = mc->task->class[i];
+        size_t i = proof->value[e].row, y = task_class(mc->task, i);
         bool good = true;
         for (size_t c = 0; c < mc->k; c++) {
             mc->row[c] = ball_of(0);
@@ -132,7 +132,7 @@ static void read_dual(struct mc *mc, struct function *g) {
             task_wrong(mc->task, "the dual point is not feasible: row %zu", i + 1);
             return;
         }
-        set_coefficients(mc, y, mc->row, g->coefficients + i * mc->k);
+        set_coefficients(mc, y, mc->row, mc->task->g.coefficients + i * mc->k);
     }
     mc->task->findings->moved *=
         fmax(1, mc->margin.m.hi); /* derivatives are with respect to margins times M */
@@ -140,9 +140,9 @@ static void read_dual(struct mc *mc, struct function *g) {
 
 /* ---- all ---- */
 
-static int find_bounds(struct mc *mc, struct function *f, struct function *g, struct error *err) {
+static int find_bounds(struct mc *mc, struct error *err) {
     struct task *task = mc->task;
-    read_dual(mc, g);
+    read_dual(mc);
     if (task->findings->wrong[0]) {
         return 0;
     }
@@ -150,11 +150,11 @@ static int find_bounds(struct mc *mc, struct function *f, struct function *g, st
         struct ball loss = ball_multiply(mc->task->cost[i], ball_of(max_loss(mc)));
         task->findings->zero_primal = ball_add(task->findings->zero_primal, loss);
     }
-    if (task_evaluate(task, f, g, mc->linear, false, err) < 0) {
+    if (task_evaluate(task, mc->linear, false, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < mc->n; i++) {
-        struct ball loss = row_loss(mc, task->class[i], f -> scores + i * mc -> k);
+        struct ball loss = row_loss(mc, task_class(task, i), task->f.scores + i * mc->k);
         task_add_loss(task, ball_multiply(mc->task->cost[i], loss));
     }
     return 0;
@@ -181,18 +181,12 @@ static int open_form(struct mc *mc, struct error *err) {
 static int check(struct task *task, struct error *err) {
     struct mc mc = {
         .task = task, .n = task->data.n_rows, .k = task->labels.names.n, .linear = ball_of(0)};
-    struct function f = {0}, g = {0};
     if (mc.k < 2 || mc.k != task->model.n_outputs) {
         return error_set(err, ERROR_RUNTIME, "the model does not have a score for each class");
     }
-    int status = open_form(&mc, err);
-    if (status == 0) {
-        status = task_functions(task, mc.k, task->constant, &f, &g, err) < 0
+    int status = open_form(&mc, err) < 0 || task_functions(task, task->constant, err) < 0
                      ? -1
-                     : find_bounds(&mc, &f, &g, err);
-    }
-    function_free(&f);
-    function_free(&g);
+                     : find_bounds(&mc, err);
     free(mc.row);
     return status;
 }

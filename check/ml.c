@@ -12,7 +12,7 @@
  * 1957). Squared hinge: the proof has alpha. */
 #include "check/loss.h"
 #include "check/task.h"
-#include "common/base/memory.h"
+#include "common/base/arrays.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,25 +28,14 @@ struct ml {
     struct ball *total;           /* (q) sum of beta over rows */
 };
 
-static int read_labels(struct ml *ml, struct error *err) {
-    struct task *task = ml->task;
-    const struct data *data = &task->data;
-    uint32_t *map = memory_array(data->names.n, sizeof *map, "labels", err);
-    ml->relevant = memory_zeros(ml->n, ml->q * sizeof *ml->relevant, "labels", err);
-    ml->n_labels = memory_zeros(ml->n, sizeof *ml->n_labels, "labels", err);
-    if (!map || !ml->relevant || !ml->n_labels) {
-        free(map);
-        return -1;
-    }
-    labels_map(&task->labels, &data->names, map);
+static void read_labels(struct ml *ml) {
+    const struct data *data = &ml->task->data;
     for (size_t i = 0; i < ml->n; i++) {
         for (uint64_t l = data->label_start[i]; l < data->label_start[i + 1]; l++) {
-            ml->relevant[i * ml->q + map[data->label[l]]] = true;
+            ml->relevant[i * ml->q + ml->task->class[data->label[l]]] = true;
             ml->n_labels[i]++;
         }
     }
-    free(map);
-    return 0;
 }
 
 static bool has_loss(const struct ml *ml, size_t i) {
@@ -170,11 +159,11 @@ static bool read_value(struct ml *ml, const struct proof_value *entry, struct ba
     return true;
 }
 
-static void read_dual(struct ml *ml, struct function *g) {
+static void read_dual(struct ml *ml) {
     const struct proof *proof = &ml->task->proof;
     for (size_t e = 0; e < proof->n_values;) {
         size_t i = proof->value[e].row;
-        struct ball *row = g->coefficients + i * ml->q;
+        struct ball *row = ml->task->g.coefficients + i * ml->q;
         bool good = has_loss(ml, i);
         for (; e < proof->n_values && proof->value[e].row == i; e++) {
             good = good && read_value(ml, &proof->value[e], row);
@@ -194,7 +183,8 @@ static void read_dual(struct ml *ml, struct function *g) {
  * along paths of fewer than q steps, which takes `moved` from alpha. The derivatives of D with
  * respect to alpha are at most 1 + 2 |score of g| and alpha / (2 lambda), and g changes by at most
  * 2 moved |x|. */
-static struct ball balance_cost(struct ml *ml, const struct function *g) {
+static struct ball balance_cost(struct ml *ml) {
+    const struct function *g = &ml->task->g;
     struct ball off = ball_of(0), all = ball_of(0), largest = ball_of(0), diagonal = ball_of(0);
     for (size_t k = 0; k < ml->q; k++) {
         off = ball_add(off, ball_absolute(ml->total[k]));
@@ -219,18 +209,18 @@ static struct ball balance_cost(struct ml *ml, const struct function *g) {
 
 /* ---- all ---- */
 
-static int find_bounds(struct ml *ml, struct function *f, struct function *g, struct error *err) {
+static int find_bounds(struct ml *ml, struct error *err) {
     struct task *task = ml->task;
     struct findings *findings = task->findings;
-    read_dual(ml, g);
+    read_dual(ml);
     if (findings->wrong[0]) {
         return 0;
     }
-    if (task_evaluate(task, f, g, ml->linear, ml->free_bias, err) < 0) {
+    if (task_evaluate(task, ml->linear, ml->free_bias, err) < 0) {
         return -1;
     }
     if (ml->free_bias) {
-        double cost = ball_magnitude(balance_cost(ml, g));
+        double cost = ball_magnitude(balance_cost(ml));
         findings->dual = ball_positive(
             ball_subtract(findings->dual, (struct ball){{cost / 2, 0}, cost / 2 * BALL_UP}));
         findings->highest = ball_add(findings->highest, (struct ball){{cost, 0}, cost * BALL_UP});
@@ -238,7 +228,7 @@ static int find_bounds(struct ml *ml, struct function *f, struct function *g, st
     for (size_t i = 0; i < ml->n; i++) {
         if (has_loss(ml, i)) {
             findings->zero_primal = ball_add(findings->zero_primal, task->cost[i]);
-            task_add_loss(task, row_loss(ml, i, f->scores + i * ml->q));
+            task_add_loss(task, row_loss(ml, i, task->f.scores + i * ml->q));
         }
     }
     return 0;
@@ -251,7 +241,6 @@ static int check(struct task *task, struct error *err) {
                     .q = task->labels.names.n,
                     .free_bias = free_bias != NULL,
                     .linear = ball_of(0)};
-    struct function f = {0}, g = {0};
     bool named = strcmp(task->model.formulation, "rank") == 0;
     if (!named || ml.q < 2 || ml.q != task->model.n_outputs) {
         return error_set(err, ERROR_RUNTIME, "the model does not have a score for each label");
@@ -259,21 +248,15 @@ static int check(struct task *task, struct error *err) {
     if (free_bias && (strcmp(free_bias, "yes") != 0 || task->constant > 0)) {
         return error_set(err, ERROR_RUNTIME, "free-bias is 'yes' where there is no constant");
     }
-    struct ball *work = memory_zeros(ml.q, 3 * sizeof *work, "labels", err);
-    int status = work && read_labels(&ml, err) == 0 ? 0 : -1;
-    if (status == 0) {
-        ml.sent = work;
-        ml.received = work + ml.q;
-        ml.total = work + 2 * ml.q;
-        status = task_functions(task, ml.q, task->constant, &f, &g, err) < 0
-                     ? -1
-                     : find_bounds(&ml, &f, &g, err);
+    void *block = ARRAYS_CREATE(
+        "labels", err, ARRAYS(ml.q, struct ball, &ml.sent, &ml.received, &ml.total),
+        ARRAYS(ml.n * ml.q, bool, &ml.relevant), ARRAYS(ml.n, uint32_t, &ml.n_labels));
+    int status = -1;
+    if (block && task_functions(task, task->constant, err) == 0) {
+        read_labels(&ml);
+        status = find_bounds(&ml, err);
     }
-    function_free(&f);
-    function_free(&g);
-    free(work);
-    free(ml.relevant);
-    free(ml.n_labels);
+    free(block);
     return status;
 }
 

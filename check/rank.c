@@ -128,7 +128,7 @@ static void add_weighted(const struct rank *rank, size_t a, size_t b, struct dd 
 
 /* Adds the contribution of a point in a query to g and to the linear part of the dual. */
 static void add_point(struct rank *rank, const struct point *point, size_t first, size_t end,
-                      struct ball cost, struct function *g) {
+                      struct ball cost) {
     const struct preference_row *row = rank->preferences.row;
     bool squared = rank->task->squared;
     struct ball_sum linear = {{0, 0}, 0, 0};
@@ -162,7 +162,7 @@ static void add_point(struct rank *rank, const struct point *point, size_t first
     findings->moved += rank->excess * ball_magnitude(scale) * size * BALL_UP;
     findings->ratio = squared ? fmax(findings->ratio, largest) : 0;
     for (size_t a = first; a < end; a++) {
-        struct ball *to = &g->coefficients[row[a].number];
+        struct ball *to = &rank->task->g.coefficients[row[a].number];
         *to = ball_add(*to, ball_multiply(scale, ball_sum_end(&rank->sum[a])));
     }
     rank->linear = ball_add(rank->linear, ball_multiply(scale, ball_sum_end(&linear)));
@@ -183,7 +183,7 @@ static struct ball weight_of(const struct rank *rank, size_t i, size_t k) {
 }
 
 /* Adds alpha of pairs, if there are no points: each within the bounds of its query. */
-static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
+static int add_pairs(struct rank *rank, struct error *err) {
     const struct proof *proof = &rank->task->proof;
     bool squared = rank->task->squared;
     for (size_t e = 0; e < proof->n_values && rank->n_points == 0; e++) {
@@ -207,7 +207,7 @@ static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
             rank->pair[rank->n_pairs++] = (struct point_pair){value.row, (uint32_t)other, alpha};
             continue;
         }
-        struct ball *better = &g->coefficients[value.row], *worse = &g->coefficients[other];
+        struct ball *g = rank->task->g.coefficients, *better = &g[value.row], *worse = &g[other];
         *better = ball_add(*better, alpha);
         *worse = ball_subtract(*worse, alpha);
     }
@@ -215,7 +215,7 @@ static int add_pairs(struct rank *rank, struct function *g, struct error *err) {
 }
 
 /* Computes the costs, the primal of f = 0, and the dual point. */
-static int read_dual(struct rank *rank, struct function *g, struct error *err) {
+static int read_dual(struct rank *rank, struct error *err) {
     const struct preferences *preferences = &rank->preferences;
     struct findings *findings = rank->task->findings;
     double all = 0;
@@ -227,7 +227,7 @@ static int read_dual(struct rank *rank, struct function *g, struct error *err) {
             return -1;
         }
         for (size_t t = 0; t < rank->n_points; t++) {
-            add_point(rank, &rank->point[t], first, end, cost, g);
+            add_point(rank, &rank->point[t], first, end, cost);
         }
         for (size_t a = first; a < end; a++) {
             rank->cost[preferences->row[a].number] = cost;
@@ -244,7 +244,7 @@ static int read_dual(struct rank *rank, struct function *g, struct error *err) {
         task_wrong(rank->task, "the model is of %.17g preferences, and there are %.17g", claimed,
                    all);
     }
-    return add_pairs(rank, g, err);
+    return add_pairs(rank, err);
 }
 
 /* ---- functions of rows ---- */
@@ -275,17 +275,14 @@ static struct ball query_loss(const struct rank *rank, size_t first, size_t end,
 
 static int check_rows(struct rank *rank, struct error *err) {
     struct task *task = rank->task;
-    struct function f, g;
-    int status = task_functions(task, 1, 0, &f, &g, err) < 0 ? -1 : read_dual(rank, &g, err);
+    int status = task_functions(task, 0, err) < 0 ? -1 : read_dual(rank, err);
     if (status == 0 && !task->findings->wrong[0]) {
-        status = task_evaluate(task, &f, &g, rank->linear, false, err);
+        status = task_evaluate(task, rank->linear, false, err);
         for (size_t first = 0, end; status == 0 && first < rank->n; first = end) {
             end = preferences_end(&rank->preferences, first);
-            task_add_loss(task, query_loss(rank, first, end, f.scores));
+            task_add_loss(task, query_loss(rank, first, end, task->f.scores));
         }
     }
-    function_free(&f);
-    function_free(&g);
     return status;
 }
 
@@ -431,7 +428,7 @@ static int check_pairs(struct rank *rank, struct error *err) {
     rank->pair = memory_array(rank->task->proof.n_values, sizeof *rank->pair, "pairs", err);
     rank->loss = memory_array(rank->n, sizeof *rank->loss, "losses", err);
     struct point_pair *own = memory_array(model->n_pairs, sizeof *own, "pairs", err);
-    int status = rank->pair && rank->loss && own ? read_dual(rank, NULL, err) : -1;
+    int status = rank->pair && rank->loss && own ? read_dual(rank, err) : -1;
     if (status == 0 && !rank->task->findings->wrong[0]) {
         for (size_t i = 0; i < model->n_pairs; i++) {
             struct pair_coefficient pair = model->pairs[i];

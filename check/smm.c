@@ -40,7 +40,7 @@ static int read_shape(struct smm *smm, struct error *err) {
 }
 
 static bool is_positive(const struct smm *smm, size_t i, size_t subproblem) {
-    return smm->task->class[i] == (smm->k == 1 ? 1 : subproblem);
+    return task_class(smm->task, i) == (smm->k == 1 ? 1 : subproblem);
 }
 
 /* ---- the dual point ---- */
@@ -97,7 +97,7 @@ static bool balance(struct smm *smm, size_t subproblem, struct ball *linear) {
     return true;
 }
 
-static void read_dual(struct smm *smm, struct function *g, struct ball *linear) {
+static void read_dual(struct smm *smm, struct ball *linear) {
     struct task *task = smm->task;
     const struct proof *proof = &task->proof;
     for (size_t m = 0; m < smm->k; m++) {
@@ -118,7 +118,8 @@ static void read_dual(struct smm *smm, struct function *g, struct ball *linear) 
         }
         for (size_t i = 0; i < smm->n; i++) {
             struct ball alpha = smm->alpha[i];
-            g->coefficients[i * smm->k + m] = is_positive(smm, i, m) ? alpha : ball_negative(alpha);
+            task->g.coefficients[i * smm->k + m] =
+                is_positive(smm, i, m) ? alpha : ball_negative(alpha);
         }
     }
 }
@@ -175,14 +176,13 @@ static int add_singular(const struct smm *smm, const struct function *function, 
 }
 
 /* Adds the terms of the nuclear norm. */
-static int add_nuclear(struct smm *smm, const struct function *f, const struct function *g,
-                       struct ball linear, struct error *err) {
+static int add_nuclear(struct smm *smm, struct ball linear, struct error *err) {
     struct ball norm = ball_of(0), squares = ball_of(0);
     struct ball tau =
         ball_scale(ball_of(smm->tau), -smm->task->half_unit); /* in the unit of singular values */
     for (size_t m = 0; m < smm->k; m++) {
-        if (add_singular(smm, f, m, ball_of(0), false, &norm, err) < 0 ||
-            add_singular(smm, g, m, tau, true, &squares, err) < 0) {
+        if (add_singular(smm, &smm->task->f, m, ball_of(0), false, &norm, err) < 0 ||
+            add_singular(smm, &smm->task->g, m, tau, true, &squares, err) < 0) {
             return -1;
         }
     }
@@ -191,21 +191,21 @@ static int add_nuclear(struct smm *smm, const struct function *f, const struct f
     return 0;
 }
 
-static int find_bounds(struct smm *smm, struct function *f, struct function *g, struct error *err) {
+static int find_bounds(struct smm *smm, struct error *err) {
     struct task *task = smm->task;
     struct ball linear = ball_of(0);
-    read_dual(smm, g, &linear);
+    read_dual(smm, &linear);
     if (task->findings->wrong[0]) {
         return 0;
     }
-    if (task_evaluate(task, f, g, linear, false, err) < 0 ||
-        (smm->tau > 0 && add_nuclear(smm, f, g, linear, err) < 0)) {
+    if (task_evaluate(task, linear, false, err) < 0 ||
+        (smm->tau > 0 && add_nuclear(smm, linear, err) < 0)) {
         return -1;
     }
     for (size_t m = 0; m < smm->k; m++) {
         struct ball *zero_primal = &task->findings->zero_primal;
         *zero_primal = ball_add(*zero_primal, zero_primal_of(smm, m));
-        task_add_loss(task, subproblem_loss(smm, m, f->scores));
+        task_add_loss(task, subproblem_loss(smm, m, task->f.scores));
     }
     return 0;
 }
@@ -233,17 +233,11 @@ static int open_form(struct smm *smm, struct error *err) {
 
 static int check(struct task *task, struct error *err) {
     struct smm smm = {.task = task, .n = task->data.n_rows, .k = task->model.n_outputs};
-    struct function f = {0}, g = {0};
     if (smm.k != (task->labels.names.n == 2 ? 1 : task->labels.names.n) || !task->model.weights) {
         return error_set(err, ERROR_RUNTIME, "the model does not have a machine for each label");
     }
-    int status = open_form(&smm, err);
-    if (status == 0) {
-        status =
-            task_functions(task, smm.k, 0, &f, &g, err) < 0 ? -1 : find_bounds(&smm, &f, &g, err);
-    }
-    function_free(&f);
-    function_free(&g);
+    int status =
+        open_form(&smm, err) < 0 || task_functions(task, 0, err) < 0 ? -1 : find_bounds(&smm, err);
     free(smm.alpha);
     return status;
 }

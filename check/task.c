@@ -217,23 +217,16 @@ static int read_labels(struct task *task, struct error *err) {
         return -1;
     }
     const struct names *names = &task->data.names;
-    uint32_t *map = memory_array(names->n, sizeof *map, "labels", err);
-    size_t n = task->data.labels == DATA_NAME ? task->data.n_rows : 0;
-    task->class = memory_array(n, sizeof *task->class, "labels", err);
-    if (!map || !task->class) {
-        free(map);
+    task->class = memory_array(names->n, sizeof *task->class, "labels", err);
+    if (!task->class) {
         return -1;
     }
-    labels_map(&task->labels, names, map);
+    labels_map(&task->labels, names, task->class);
     for (size_t l = 0; l < names->n; l++) {
-        if (map[l] == LABELS_UNKNOWN) {
+        if (task->class[l] == LABELS_UNKNOWN) {
             task_wrong(task, "the model has no label '%.100s'", names->name[l]);
         }
     }
-    for (size_t i = 0; i < n; i++) {
-        task->class[i] = map[task->data.label[i]];
-    }
-    free(map);
     return 0;
 }
 
@@ -359,6 +352,8 @@ int task_open(struct task *task, const char *const paths[3], struct threads *thr
 
 void task_close(struct task *task) {
     points_free(&task->points);
+    function_free(&task->f);
+    function_free(&task->g);
     labels_free(&task->labels);
     data_free(&task->data);
     model_free(&task->model);
@@ -401,15 +396,15 @@ struct joined {
     double *copies, *cost;
 };
 
-static void join_points(struct joined *joined, const struct points *points,
-                        const struct function *f, const struct function *g) {
-    size_t k = f->k;
+static void join_points(struct joined *joined, const struct task *task) {
+    const struct points *points = &task->points;
+    size_t k = joined->k;
     for (size_t p = 0; p < points->n_all; p++) {
         size_t to = points->first[p];
         bool any = false;
         for (size_t c = 0; c < k; c++) {
-            struct ball own = f->coefficients[p * k + c];
-            struct ball other = p < points->n ? g->coefficients[p * k + c] : ball_of(0);
+            struct ball own = task->f.coefficients[p * k + c];
+            struct ball other = p < points->n ? task->g.coefficients[p * k + c] : ball_of(0);
             any = any || !ball_is_zero(own) || !ball_is_zero(other);
             joined->f[to * k + c] = ball_add(joined->f[to * k + c], own);
             joined->g[to * k + c] = ball_add(joined->g[to * k + c], other);
@@ -444,12 +439,11 @@ static struct ball increase_of(const struct joined *joined, const struct ball *f
 }
 
 /* The increase of |f|^2 and of |g|^2 by the shift of the diagonal. */
-static int find_increases(struct task *task, const struct function *f, const struct function *g,
-                          struct ball increase[2], struct error *err) {
-    size_t n = task->points.n_all, k = f->k;
+static int find_increases(struct task *task, struct ball increase[2], struct error *err) {
+    size_t n = task->points.n_all, k = task->f.k;
     struct joined joined = {.k = k};
     increase[0] = increase[1] = ball_of(0);
-    if (!f->coefficients || definite_always(&task->points.kernel)) {
+    if (!task->f.coefficients || definite_always(&task->points.kernel)) {
         return 0;
     }
     joined.f = memory_zeros(2 * n, k * sizeof *joined.f, "points", err);
@@ -459,7 +453,7 @@ static int find_increases(struct task *task, const struct function *f, const str
     if (status == 0) {
         joined.g = joined.f + n * k;
         joined.cost = joined.copies + n;
-        join_points(&joined, &task->points, f, g);
+        join_points(&joined, task);
         list_points(&joined, &task->points);
         joined.definite.point = joined.point;
         joined.definite.copies = joined.copies;
@@ -505,20 +499,15 @@ void task_bounds(struct task *task, struct ball f_norm, struct ball linear, stru
     task_set_dual(task, linear, g_norm);
 }
 
-int task_functions(const struct task *task, size_t k, double constant, struct function *f,
-                   struct function *g, struct error *err) {
-    *f = *g = (struct function){0};
-    return function_of_model(f, &task->model, &task->points, constant, err) < 0 ||
-                   function_create(g, &task->points, k, err) < 0
-               ? -1
-               : 0;
+int task_functions(struct task *task, double constant, struct error *err) {
+    return function_create(&task->f, &task->g, &task->model, &task->points, constant, err);
 }
 
-int task_evaluate(struct task *task, struct function *f, struct function *g, struct ball linear,
-                  bool with_g, struct error *err) {
+int task_evaluate(struct task *task, struct ball linear, bool with_g, struct error *err) {
+    struct function *f = &task->f, *g = &task->g;
     struct ball increase[2];
     if (function_evaluate(f, g, &task->points, task->constant, with_g, task->threads, err) < 0 ||
-        find_increases(task, f, g, increase, err) < 0) {
+        find_increases(task, increase, err) < 0) {
         return -1;
     }
     /* the squared norms are between those with and without the shift */

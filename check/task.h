@@ -49,8 +49,9 @@ struct task {
     bool squared;         /* the squared hinge, not the hinge */
     struct ball *weight;  /* (n) the weight of each row and of its label */
     struct ball *cost;    /* (n) the same times C */
-    uint32_t *class
-        ; /* (n) number of the label in `labels`, or LABELS_UNKNOWN; only if rows have one label */
+    /* (data.names.n) number in `labels` of each label of the rows, or LABELS_UNKNOWN */
+    uint32_t *class;
+    struct function f, g; /* of the model and of the dual point, see task_functions */
     struct findings *findings;
 };
 
@@ -118,16 +119,18 @@ void task_bounds(struct task *task, struct ball f_norm, struct ball linear, stru
 /* Sets only the dual. */
 void task_set_dual(struct task *task, struct ball linear, struct ball g_norm);
 
-/* Creates f, the function of the model, and g with k outputs and coefficients 0; the caller calls
- * function_free for both, also on failure. constant: see function_of_model. */
-int task_functions(const struct task *task, size_t k, double constant, struct function *f,
-                   struct function *g, struct error *err);
+/* The number in task->labels of the label of row i, for rows with one label. */
+static inline uint32_t task_class(const struct task *task, size_t i) {
+    return task->class[task->data.label[i]];
+}
 
-/* Sets both from the function f of the model and that of the dual point, g, whose coefficients are
- * set, with the shifted matrix of task_shift. Afterwards the scores of f are known, for the family
- * to add its loss to the primal, and those of g if `with_g`. */
-int task_evaluate(struct task *task, struct function *f, struct function *g, struct ball linear,
-                  bool with_g, struct error *err);
+/* Creates task->f and task->g. constant: see function_create. */
+int task_functions(struct task *task, double constant, struct error *err);
+
+/* Sets both from task->f and task->g, whose coefficients are set, with the shifted matrix of
+ * task_shift. Afterwards the scores of f are known, for the family to add its loss to the primal,
+ * and those of g if `with_g`. */
+int task_evaluate(struct task *task, struct ball linear, bool with_g, struct error *err);
 
 /* Adds to the primal. */
 void task_add_loss(struct task *task, struct ball loss);

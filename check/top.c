@@ -453,23 +453,20 @@ static struct ball find_linear(const struct top *top) {
 
 static int find_bounds(struct top *top, struct error *err) {
     struct task *task = top->task;
-    struct function f = {0}, g = {0};
     uint32_t *spare = memory_array(top->n, sizeof *spare, "rows", err);
-    int status = spare ? task_functions(task, 1, task->constant, &f, &g, err) : -1;
+    int status = spare ? task_functions(task, task->constant, err) : -1;
     if (status == 0) {
         for (size_t i = 0; i < top->n; i++) {
-            g.coefficients[i] = ball_subtract(top->alpha[i], top->beta[i]);
-            f.scores[i] = ball_of(0);
+            task->g.coefficients[i] = ball_subtract(top->alpha[i], top->beta[i]);
+            task->f.scores[i] = ball_of(0);
         }
-        task->findings->zero_primal = find_loss(top, f.scores, spare);
-        status = task_evaluate(task, &f, &g, find_linear(top), false, err);
+        task->findings->zero_primal = find_loss(top, task->f.scores, spare);
+        status = task_evaluate(task, find_linear(top), false, err);
     }
     if (status == 0) {
-        task_add_loss(task, find_loss(top, f.scores, spare));
+        task_add_loss(task, find_loss(top, task->f.scores, spare));
     }
     free(spare);
-    function_free(&f);
-    function_free(&g);
     return status;
 }
 
