@@ -3,6 +3,7 @@
  * for many. */
 #include "check/definite.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 
 #include <float.h>
@@ -376,31 +377,24 @@ int definite_shift(struct definite *definite, const struct points *points, struc
     matrix.factor = exactly ? factor_exactly : factor_roughly;
     matrix.near = exactly ? NEAR : COARSE;
     matrix.min_unit = M * (exactly ? 0x1p-90 : 4 * (double)LDBL_EPSILON);
-    matrix.x = memory_array(workers, points->width * sizeof *matrix.x, "rows", err);
-    matrix.shape = memory_array(m, 3 * sizeof *matrix.shape, "rows", err);
-    if (exactly) {
-        matrix.K = memory_array(2 * m, m * sizeof *matrix.K, "a check of the kernel matrix", err);
-    } else {
-        matrix.rough =
-            memory_array(m, m * sizeof *matrix.rough, "a check of the kernel matrix", err);
-    }
-    bool ready = matrix.x && matrix.shape && (matrix.K || matrix.rough);
+    void *block = ARRAYS_CREATE("rows", err, ARRAYS(workers * points->width, double, &matrix.x),
+                                ARRAYS(m, double, &matrix.shape, &matrix.error, &matrix.scale));
+    size_t entry = exactly ? 2 * sizeof *matrix.K : sizeof *matrix.rough;
+    void *entries = memory_array(m, m * entry, "a check of the kernel matrix", err);
+    bool ready = block && entries;
     if (ready) {
-        matrix.error = matrix.shape + m;
-        matrix.scale = matrix.error + m;
+        matrix.K = exactly ? entries : NULL;
         matrix.L = exactly ? matrix.K + m * m : NULL;
+        matrix.rough = exactly ? NULL : entries;
         matrix.largest = points_largest_own(points);
         matrix.max_unit = largest_unit(points);
         if (matrix.largest > 0) {
             find_shift(&matrix);
         } else {
             definite->found = is_zero(definite, points, matrix.x);
-            memset(definite->shift, 0, m * sizeof *definite->shift);
         }
     }
-    free(matrix.x);
-    free(matrix.shape);
-    free(matrix.K);
-    free(matrix.rough);
+    free(block);
+    free(entries);
     return ready ? 0 : -1;
 }

@@ -22,11 +22,11 @@ enum {
 /* The points whose kernel matrix is tested: m of them, at most DEFINITE_MAX. */
 struct definite {
     size_t m;
-    const uint32_t *point; /* (m) */
+    uint32_t *point; /* (m) */
     /* (m) number of equal points of each, >= 1: its shift is divided by this */
-    const double *copies;
+    double *copies;
     /* (m) change of the bounds by a shift of 1 at each point; NULL: equal for all */
-    const double *cost;
+    double *cost;
     double *shift;  /* (m) result: makes the matrix positive semidefinite on its diagonal */
     bool found;     /* result: such a shift exists that rounding may explain */
     bool symmetric; /* result: the matrix is symmetric */
@@ -37,7 +37,7 @@ double definite_largest_shift(const struct points *points);
 
 /* Finds, by Cholesky factorisation and bisection, nearly the smallest shift: of equal size for all
  * points or, if that costs less, proportional to the diagonal. The caller sets all members but the
- * results, and allocates shift. */
+ * results, and sets shift to 0, which remains if no shift is found. */
 int definite_shift(struct definite *definite, const struct points *points, struct threads *threads,
                    struct error *err);
 

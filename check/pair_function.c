@@ -1,6 +1,7 @@
 /* Norms and margins of functions of pairs, by one row of K S at a time. */
 #include "check/pair_function.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 
 #include <stdlib.h>
@@ -31,14 +32,12 @@ int pair_kernel_create(struct pair_kernel *kernel, const struct points *points,
     kernel->K = memory_array(n, n * sizeof *kernel->K, "the kernel matrix", err);
     struct matrix_work work = {.kernel = kernel};
     work.x = memory_array(workers, points->width * sizeof *work.x, "rows", err);
-    if (!kernel->K || !work.x) {
-        free(work.x);
-        pair_kernel_free(kernel);
-        return -1;
+    int status = kernel->K && work.x ? 0 : -1;
+    if (status == 0) {
+        threads_run(threads, n, evaluate_row, &work);
     }
-    threads_run(threads, n, evaluate_row, &work);
     free(work.x);
-    return 0;
+    return status;
 }
 
 void pair_kernel_free(struct pair_kernel *kernel) {
@@ -153,30 +152,25 @@ int pair_function_evaluate(const struct pair_kernel *kernel, struct point_pair *
     size_t n = kernel->points->n_all, workers = threads_count(kernel->threads);
     struct margins_work work = {.kernel = kernel, .pair = pair, .visitor = visitor};
     *n_pairs = work.n_pairs = merge(kernel->points, pair, *n_pairs);
-    work.sum = memory_array(workers, n * sizeof *work.sum, "margins", err);
-    work.row = memory_array(workers, 2 * n * sizeof *work.row, "margins", err);
-    work.norm = memory_zeros(n, sizeof *work.norm, "margins", err);
-    work.part = slope ? memory_zeros(*n_pairs, 2 * sizeof *work.part, "margins", err) : NULL;
-    *norm = ball_of(0);
-    bool ready = work.sum && work.row && work.norm && (work.part || !slope);
-    if (ready) {
-        threads_run(kernel->threads, n, evaluate_margins, &work);
+    void *block = ARRAYS_CREATE("margins", err, ARRAYS(workers * n, struct ball_sum, &work.sum),
+                                ARRAYS(workers * 2 * n, struct ball, &work.row),
+                                ARRAYS(n, struct ball, &work.norm),
+                                ARRAYS(slope ? 2 * *n_pairs : 0, struct ball, &work.part));
+    if (!block) {
+        return -1;
     }
-    for (size_t p = 0; ready && p < n; p++) {
+    work.part = slope ? work.part : NULL;
+    threads_run(kernel->threads, n, evaluate_margins, &work);
+    *norm = ball_of(0);
+    for (size_t p = 0; p < n; p++) {
         *norm = ball_add(*norm, work.norm[p]);
     }
-    if (ready && slope) {
-        memset(slope, 0, n * sizeof *slope);
-    }
-    for (size_t i = 0; ready && slope && i < *n_pairs; i++) {
+    for (size_t i = 0; slope && i < *n_pairs; i++) {
         slope[pair[i].p] = ball_add(slope[pair[i].p], work.part[2 * i]);
         slope[pair[i].q] = ball_add(slope[pair[i].q], work.part[2 * i + 1]);
     }
-    free(work.sum);
-    free(work.row);
-    free(work.norm);
-    free(work.part);
-    return ready ? 0 : -1;
+    free(block);
+    return 0;
 }
 
 /* With K + E: <S, K S K> + 2 <S, K S E> + <S, E S E>. */

@@ -26,7 +26,7 @@ struct pair_kernel {
     struct ball *K;
 };
 
-/* Evaluates the kernel matrix. Borrows both. The caller calls pair_kernel_free. */
+/* Evaluates the kernel matrix. Borrows both. The caller calls pair_kernel_free, also on failure. */
 int pair_kernel_create(struct pair_kernel *kernel, const struct points *points,
                        struct threads *threads, struct error *err);
 void pair_kernel_free(struct pair_kernel *kernel);
@@ -40,9 +40,9 @@ struct margin_visitor {
 };
 
 /* *norm = |f|^2 of the function of the pairs. The pairs are sorted, and those of equal rows merged;
- * *n_pairs becomes their number. visitor: NULL if margins are not needed. slope: NULL, or (n_all)
- * the derivative of |f|^2 / 2 with respect to a shift of the diagonal of K at each point: S_p'K
- * S_p. */
+ * *n_pairs becomes their number. visitor: NULL if margins are not needed. slope: NULL, or (n_all),
+ * 0 at first, the derivative of |f|^2 / 2 with respect to a shift of the diagonal of K at each
+ * point: S_p'K S_p. */
 int pair_function_evaluate(const struct pair_kernel *kernel, struct point_pair *pair,
                            size_t *n_pairs, const struct margin_visitor *visitor, struct ball *norm,
                            struct ball *slope, struct error *err);

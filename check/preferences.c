@@ -3,6 +3,7 @@
 
 #include "check/grades.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/base/random.h"
@@ -82,22 +83,23 @@ struct ball preferences_total(const struct preferences *preferences, size_t firs
 static int weigh(struct preferences *preferences, struct error *err) {
     size_t n = preferences->n;
     bool linear = task_text(preferences->task, "gain") != NULL;
-    double *grade = memory_array(n, sizeof *grade, "grades", err);
-    preferences->gain = memory_array(n, sizeof *preferences->gain, "grades", err);
-    preferences->discount = memory_array(n, sizeof *preferences->discount, "grades", err);
-    preferences->ideal = memory_array(n, sizeof *preferences->ideal, "grades", err);
-    int status = grade && preferences->gain && preferences->discount && preferences->ideal ? 0 : -1;
-    for (size_t a = 0; status == 0 && a < n; a++) {
+    double *grade;
+    preferences->weights = ARRAYS_CREATE(
+        "grades", err, ARRAYS(n, double, &grade),
+        ARRAYS(n, struct ball, &preferences->gain, &preferences->discount, &preferences->ideal));
+    if (!preferences->weights) {
+        return -1;
+    }
+    for (size_t a = 0; a < n; a++) {
         grade[a] = preferences->row[a].target;
     }
-    for (size_t first = 0, end; status == 0 && first < n; first = end) {
+    for (size_t first = 0, end; first < n; first = end) {
         end = preferences_end(preferences, first);
         preferences->ideal[first] =
             grades_weigh(grade + first, end - first, linear, preferences->gain + first,
                          preferences->discount + first);
     }
-    free(grade);
-    return status;
+    return 0;
 }
 
 /* LOW:HIGH; HIGH may be inf. */
@@ -165,10 +167,6 @@ static int read_share(const struct task *task, double *share, uint64_t *seed, st
 /* Allocates a bit for each two rows of a query. */
 static int make_bits(struct preferences *preferences, struct error *err) {
     size_t bits = 0;
-    preferences->bit = memory_array(preferences->n, sizeof *preferences->bit, "pairs", err);
-    if (!preferences->bit) {
-        return -1;
-    }
     for (size_t first = 0, end; first < preferences->n; first = end) {
         end = preferences_end(preferences, first);
         for (size_t a = first; a < end; a++) {
@@ -190,11 +188,10 @@ static int draw(struct preferences *preferences, double share, uint64_t seed, st
         left += preferences_count(preferences, first, end);
     }
     double still = round(share * left);
-    uint8_t *sampled;
     if (make_bits(preferences, err) < 0) {
         return -1;
     }
-    sampled = preferences->sampled;
+    uint8_t *sampled = preferences->sampled;
     preferences->sampled = NULL; /* so that preferences_has accepts all pairs */
     struct random random;
     random_start(&random, seed, SAMPLE_STREAM);
@@ -222,30 +219,25 @@ int preferences_create(struct preferences *preferences, const struct task *task,
     double share;
     uint64_t seed = 0;
     *preferences = (struct preferences){.task = task, .n = task->data.n_rows};
-    preferences->row = memory_array(preferences->n, sizeof *preferences->row, "rows", err);
-    preferences->place = memory_array(preferences->n, sizeof *preferences->place, "rows", err);
+    size_t n = preferences->n;
+    preferences->block = ARRAYS_CREATE(
+        "rows", err, ARRAYS(n, struct preference_row, &preferences->row),
+        ARRAYS(n, uint32_t, &preferences->place), ARRAYS(n, size_t, &preferences->bit));
     const char *unit = task_text(task, "cost-per");
     bool by_gain = unit && strcmp(unit, "gain") == 0;
     bool graded = by_gain || (unit && strcmp(unit, "ndcg") == 0);
-    if (!preferences->row || !preferences->place || read_window(preferences, err) < 0 ||
+    if (!preferences->block || read_window(preferences, err) < 0 ||
         read_share(task, &share, &seed, err) < 0 || sort_rows(preferences, graded, err) < 0 ||
         (graded && weigh(preferences, err) < 0)) {
         return -1;
     }
-    if (by_gain) {
-        free(preferences->discount);
-        preferences->discount = NULL;
-    }
+    preferences->discount = by_gain ? NULL : preferences->discount;
     return share < 1 ? draw(preferences, share, seed, err) : 0;
 }
 
 void preferences_free(struct preferences *preferences) {
-    free(preferences->row);
-    free(preferences->place);
-    free(preferences->gain);
-    free(preferences->discount);
-    free(preferences->ideal);
-    free(preferences->bit);
+    free(preferences->block);
+    free(preferences->weights);
     free(preferences->sampled);
     *preferences = (struct preferences){0};
 }

@@ -26,9 +26,10 @@ struct preferences {
     double low, high;
     /* (n) by position, with a cost per ndcg; per gain: only gain; else NULL */
     struct ball *gain, *discount;
-    struct ball *ideal; /* (n) DCG* of the query that begins at a position */
-    size_t *bit;        /* (n) sampled: first bit in `sampled` of each position; else NULL */
-    uint8_t *sampled;
+    struct ball *ideal;    /* (n) likewise: DCG* of the query that begins at a position */
+    size_t *bit;           /* (n) first bit in `sampled` of each position */
+    uint8_t *sampled;      /* a bit for each two rows of a query; NULL: there is no sample */
+    void *block, *weights; /* of rows and bits; of gains, discounts and ideals */
 };
 
 /* Reads the options of pairs in the proof, and draws the sample if there is one. Borrows task. The

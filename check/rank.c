@@ -14,6 +14,7 @@
 #include "check/pair_function.h"
 #include "check/preferences.h"
 #include "check/task.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
 
@@ -38,9 +39,10 @@ struct rank {
     struct ball_sum *sum; /* (n) work space, by position */
     struct ball *cost;    /* (n) C v of the query of each row, for pairs of weight 1 */
     struct ball linear;
-    struct point_pair *pair; /* (n_pairs) alpha of pairs, if features are of pairs */
+    struct ball *loss; /* (n) loss of each row, if features are of pairs */
+    /* likewise: (n_pairs) alpha of pairs, (model.n_pairs) the coefficients of the model */
+    struct point_pair *pair, *own;
     size_t n_pairs;
-    struct ball *loss; /* (n) loss of each row, likewise */
 };
 
 /* ---- points ---- */
@@ -203,7 +205,7 @@ static int add_pairs(struct rank *rank, struct error *err) {
             return 0;
         }
         rank->linear = ball_add(rank->linear, task_linear(rank->task, bound, alpha));
-        if (rank->pair) {
+        if (rank->task->model.pairs) {
             rank->pair[rank->n_pairs++] = (struct point_pair){value.row, (uint32_t)other, alpha};
             continue;
         }
@@ -313,7 +315,7 @@ struct pair_functions {
     size_t n_pairs[2];
     struct ball norm[2];
     struct ball *slope[2]; /* (n_all) see pair_function_evaluate; NULL: no shift is needed */
-    double *shift;         /* (n_all) the shift, if it is needed */
+    double *shift;         /* (n_all) the shift, 0 at first; NULL likewise */
 };
 
 /* The change of the bounds by a shift at each point: its derivative, and the second-order term for
@@ -340,29 +342,27 @@ static void count_costs(const struct pair_functions *functions, double *cost) {
 static int find_shifts(struct task *task, struct pair_functions *functions, struct error *err) {
     const struct points *points = &task->points;
     size_t n = points->n_all;
-    uint32_t *point = memory_array(n, sizeof *point, "points", err);
-    double *copies = memory_array(n, 4 * sizeof *copies, "points", err);
-    int status = point && copies ? 0 : -1;
-    if (status == 0) {
-        double *cost = copies + n, *all = cost + n;
-        struct definite definite = {
-            .point = point, .copies = copies, .cost = cost, .shift = all + n};
+    struct definite definite = {0};
+    double *all;
+    void *block =
+        ARRAYS_CREATE("points", err, ARRAYS(n, uint32_t, &definite.point),
+                      ARRAYS(n, double, &definite.copies, &definite.cost, &definite.shift, &all));
+    int status = -1;
+    if (block) {
         count_costs(functions, all);
         for (size_t p = 0; p < n; p++) {
             if (points->first[p] == p && !points_is_zero(points, p)) {
-                copies[definite.m] = 1;
-                cost[definite.m] = all[p];
-                point[definite.m++] = (uint32_t)p;
+                definite.copies[definite.m] = 1;
+                definite.cost[definite.m] = all[p];
+                definite.point[definite.m++] = (uint32_t)p;
             }
         }
         status = task_shift(task, &definite, err);
-        memset(functions->shift, 0, n * sizeof *functions->shift);
         for (size_t i = 0; i < definite.m; i++) {
-            functions->shift[point[i]] = definite.shift[i];
+            functions->shift[definite.point[i]] = definite.shift[i];
         }
     }
-    free(point);
-    free(copies);
+    free(block);
     return status;
 }
 
@@ -384,22 +384,22 @@ static int shift_norms(struct task *task, struct pair_functions *functions, stru
     return 0;
 }
 
-static int evaluate_pairs(struct rank *rank, struct point_pair *model, size_t n_model,
-                          struct error *err) {
+static int evaluate_pairs(struct rank *rank, struct error *err) {
     struct task *task = rank->task;
     const struct margin_visitor visitor = {rank, wants_margin, add_margins};
-    struct pair_functions functions = {.pair = {model, rank->pair},
-                                       .n_pairs = {n_model, rank->n_pairs}};
+    struct pair_functions functions = {.pair = {rank->own, rank->pair},
+                                       .n_pairs = {task->model.n_pairs, rank->n_pairs}};
     size_t n = task->points.n_all;
     bool shifted = !definite_always(&task->points.kernel);
-    struct ball *slope = shifted ? memory_array(n, 2 * sizeof *slope, "points", err) : NULL;
-    functions.shift = shifted ? memory_array(n, sizeof *functions.shift, "points", err) : NULL;
-    functions.slope[0] = slope;
-    functions.slope[1] = slope ? slope + n : NULL;
-    int status = shifted && !(slope && functions.shift) ? -1 : 0;
-    if (status == 0) {
-        status = pair_kernel_create(&functions.kernel, &task->points, task->threads, err);
+    void *block = NULL;
+    if (shifted) {
+        block = ARRAYS_CREATE("points", err,
+                              ARRAYS(n, struct ball, &functions.slope[0], &functions.slope[1]),
+                              ARRAYS(n, double, &functions.shift));
     }
+    int status = shifted && !block
+                     ? -1
+                     : pair_kernel_create(&functions.kernel, &task->points, task->threads, err);
     for (size_t which = 0; status == 0 && which < 2; which++) {
         status = pair_function_evaluate(&functions.kernel, functions.pair[which],
                                         &functions.n_pairs[which], which == 0 ? &visitor : NULL,
@@ -414,8 +414,7 @@ static int evaluate_pairs(struct rank *rank, struct point_pair *model, size_t n_
         status = -1;
     }
     pair_kernel_free(&functions.kernel);
-    free(slope);
-    free(functions.shift);
+    free(block);
     return status;
 }
 
@@ -425,19 +424,15 @@ static int check_pairs(struct rank *rank, struct error *err) {
     if (rank->n_points > 0) {
         return error_set(err, ERROR_RUNTIME, "the proof of a model of pairs has points");
     }
-    rank->pair = memory_array(rank->task->proof.n_values, sizeof *rank->pair, "pairs", err);
-    rank->loss = memory_array(rank->n, sizeof *rank->loss, "losses", err);
-    struct point_pair *own = memory_array(model->n_pairs, sizeof *own, "pairs", err);
-    int status = rank->pair && rank->loss && own ? read_dual(rank, err) : -1;
+    int status = read_dual(rank, err);
     if (status == 0 && !rank->task->findings->wrong[0]) {
         for (size_t i = 0; i < model->n_pairs; i++) {
             struct pair_coefficient pair = model->pairs[i];
             struct ball own_value = task_scaled(rank->task, pair.value);
-            own[i] = (struct point_pair){point[pair.u], point[pair.v], own_value};
+            rank->own[i] = (struct point_pair){point[pair.u], point[pair.v], own_value};
         }
-        status = evaluate_pairs(rank, own, model->n_pairs, err);
+        status = evaluate_pairs(rank, err);
     }
-    free(own);
     return status;
 }
 
@@ -475,21 +470,21 @@ static int check(struct task *task, struct error *err) {
     if (check_unit(task, unit, err) < 0) {
         return -1;
     }
-    rank.sum = memory_array(rank.n, sizeof *rank.sum, "rows", err);
-    rank.cost = memory_array(rank.n, sizeof *rank.cost, "rows", err);
-    int status = !rank.sum || !rank.cost || preferences_create(&rank.preferences, task, err) < 0
+    void *block = ARRAYS_CREATE(
+        "rows", err, ARRAYS(rank.n, struct ball_sum, &rank.sum),
+        ARRAYS(rank.n, struct ball, &rank.cost, &rank.loss),
+        ARRAYS(task->model.pairs ? task->proof.n_values : 0, struct point_pair, &rank.pair),
+        ARRAYS(task->model.n_pairs, struct point_pair, &rank.own));
+    int status = !block || preferences_create(&rank.preferences, task, err) < 0
                      ? -1
                      : read_points(&rank, err);
     if (status == 0 && !task->findings->wrong[0]) {
         status = task->model.pairs ? check_pairs(&rank, err) : check_rows(&rank, err);
     }
     preferences_free(&rank.preferences);
-    free(rank.sum);
-    free(rank.cost);
+    free(block);
     free(rank.point);
     free(rank.t);
-    free(rank.pair);
-    free(rank.loss);
     return status;
 }
 

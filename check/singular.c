@@ -1,7 +1,7 @@
 /* One-sided Jacobi in double-double, verified in ball arithmetic. */
 #include "check/singular.h"
 
-#include "common/base/memory.h"
+#include "common/base/arrays.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -159,26 +159,24 @@ int singular_values(const struct ball *matrix, size_t height, size_t width, stru
                     struct error *err) {
     struct work work = {.m = height < width ? height : width, .d = height < width ? width : height};
     size_t m = work.m, d = work.d;
-    struct ball *R = memory_array(m, (m + d + 2) * sizeof *R, "a matrix", err);
-    bool *kept = memory_array(m, sizeof *kept, "a matrix", err);
-    work.vector = memory_array(m, d * sizeof *work.vector, "a matrix", err);
-    work.rotation = memory_zeros(m, m * sizeof *work.rotation, "a matrix", err);
-    int status = R && kept && work.vector && work.rotation ? 0 : -1;
-    if (status == 0) {
-        for (size_t i = 0; i < m; i++) {
-            for (size_t j = 0; j < d; j++) {
-                work.vector[i * d + j] = entry(matrix, height, width, i, j).m;
-            }
-            work.rotation[i * m + i].hi = 1;
-        }
-        sweep_all(&work);
-        struct ball *B = R + m * m, *ones = B + m * d;
-        rotate_matrix(&work, matrix, height, width, R, B);
-        bound_values(&work, R, B, kept, ones, ones + m, value);
+    struct ball *R, *B, *ones, *length;
+    bool *kept;
+    void *block = ARRAYS_CREATE(
+        "a matrix", err, ARRAYS(m * m, struct ball, &R), ARRAYS(m * d, struct ball, &B),
+        ARRAYS(m, struct ball, &ones, &length), ARRAYS(m, bool, &kept),
+        ARRAYS(m * d, struct dd, &work.vector), ARRAYS(m * m, struct dd, &work.rotation));
+    if (!block) {
+        return -1;
     }
-    free(R);
-    free(kept);
-    free(work.vector);
-    free(work.rotation);
-    return status;
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j < d; j++) {
+            work.vector[i * d + j] = entry(matrix, height, width, i, j).m;
+        }
+        work.rotation[i * m + i].hi = 1;
+    }
+    sweep_all(&work);
+    rotate_matrix(&work, matrix, height, width, R, B);
+    bound_values(&work, R, B, kept, ones, length, value);
+    free(block);
+    return 0;
 }

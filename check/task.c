@@ -2,6 +2,7 @@
 #include "check/task.h"
 
 #include "check/definite.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "common/data/fingerprint.h"
@@ -365,10 +366,6 @@ void task_close(struct task *task) {
 /* ---- bounds ---- */
 
 int task_shift(struct task *task, struct definite *definite, struct error *err) {
-    memset(definite->shift, 0, definite->m * sizeof *definite->shift);
-    if (definite_always(&task->points.kernel)) {
-        return 0;
-    }
     if (definite->m > DEFINITE_MAX) {
         task_unknown(task, "the kernel may be indefinite, and %zu rows are too many to see",
                      definite->m);
@@ -392,8 +389,6 @@ struct joined {
     size_t k;
     struct ball *f, *g; /* (n_all, k) */
     struct definite definite;
-    uint32_t *point;
-    double *copies, *cost;
 };
 
 static void join_points(struct joined *joined, const struct task *task) {
@@ -409,21 +404,21 @@ static void join_points(struct joined *joined, const struct task *task) {
             joined->f[to * k + c] = ball_add(joined->f[to * k + c], own);
             joined->g[to * k + c] = ball_add(joined->g[to * k + c], other);
         }
-        joined->copies[to] += any;
+        joined->definite.copies[to] += any;
     }
 }
 
 /* Lists all points except those that need no shift, since a model may have coefficients at any. */
 static void list_points(struct joined *joined, const struct points *points) {
-    size_t m = 0, k = joined->k;
-    for (size_t p = 0; p < points->n_all; p++) {
-        joined->point[m] = (uint32_t)p;
-        joined->copies[m] = fmax(1, joined->copies[p]);
+    struct definite *definite = &joined->definite;
+    for (size_t p = 0, k = joined->k; p < points->n_all; p++) {
         const struct ball *f = joined->f + p * k, *g = joined->g + p * k;
-        joined->cost[m] = ball_magnitude(ball_dot(f, f, k)) + ball_magnitude(ball_dot(g, g, k));
-        m += points->first[p] == p && !points_is_zero(points, p);
+        size_t m = definite->m;
+        definite->point[m] = (uint32_t)p;
+        definite->copies[m] = fmax(1, definite->copies[p]);
+        definite->cost[m] = ball_magnitude(ball_dot(f, f, k)) + ball_magnitude(ball_dot(g, g, k));
+        definite->m += points->first[p] == p && !points_is_zero(points, p);
     }
-    joined->definite.m = m;
 }
 
 /* The increase of a squared norm by the shift. */
@@ -431,7 +426,7 @@ static struct ball increase_of(const struct joined *joined, const struct ball *f
                                int half_unit) {
     struct ball sum = ball_of(0);
     for (size_t i = 0; i < joined->definite.m; i++) {
-        const struct ball *row = function + joined->point[i] * joined->k;
+        const struct ball *row = function + joined->definite.point[i] * joined->k;
         struct ball shift = ball_scale(ball_of(joined->definite.shift[i]), 2 * half_unit);
         sum = ball_add(sum, ball_multiply(shift, ball_dot(row, row, joined->k)));
     }
@@ -446,26 +441,20 @@ static int find_increases(struct task *task, struct ball increase[2], struct err
     if (!task->f.coefficients || definite_always(&task->points.kernel)) {
         return 0;
     }
-    joined.f = memory_zeros(2 * n, k * sizeof *joined.f, "points", err);
-    joined.point = memory_array(n, sizeof *joined.point, "points", err);
-    joined.copies = memory_zeros(3 * n, sizeof *joined.copies, "points", err);
-    int status = joined.f && joined.point && joined.copies ? 0 : -1;
-    if (status == 0) {
-        joined.g = joined.f + n * k;
-        joined.cost = joined.copies + n;
+    struct definite *definite = &joined.definite;
+    void *block =
+        ARRAYS_CREATE("points", err, ARRAYS(n * k, struct ball, &joined.f, &joined.g),
+                      ARRAYS(n, uint32_t, &definite->point),
+                      ARRAYS(n, double, &definite->copies, &definite->cost, &definite->shift));
+    int status = -1;
+    if (block) {
         join_points(&joined, task);
         list_points(&joined, &task->points);
-        joined.definite.point = joined.point;
-        joined.definite.copies = joined.copies;
-        joined.definite.cost = joined.cost;
-        joined.definite.shift = joined.copies + 2 * n;
-        status = task_shift(task, &joined.definite, err);
+        status = task_shift(task, definite, err);
         increase[0] = increase_of(&joined, joined.f, task->half_unit);
         increase[1] = increase_of(&joined, joined.g, task->half_unit);
     }
-    free(joined.f);
-    free(joined.point);
-    free(joined.copies);
+    free(block);
     return status;
 }
 

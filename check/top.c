@@ -9,7 +9,7 @@
  * The proof has the dual variables alpha of the positives and beta of the rows of J. */
 #include "check/loss.h"
 #include "check/task.h"
-#include "common/base/memory.h"
+#include "common/base/arrays.h"
 #include "common/data/decimal.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ struct top {
     struct ball total;  /* sum of mass */
     struct ball theta, budget;
     double k;
-    uint32_t *order; /* (n_top) rows of J */
+    uint32_t *order, *spare; /* (n_top) rows of J, and work */
     size_t n_top;
     struct ball *alpha, *beta; /* (n) */
 };
@@ -153,12 +153,12 @@ static double largest_radius(const struct top *top, const struct ball *s, struct
 
 /* The mean threshold, from the midpoints of the scores and then enlarged by their errors; by
  * masses, whose sums are exact if they are integers. */
-static struct ball mean_threshold(struct top *top, const struct ball *s, uint32_t *spare) {
+static struct ball mean_threshold(struct top *top, const struct ball *s) {
     const double negligible = 1e-26 * top->k;
     const struct ball k = ball_of(top->k);
     struct ball sum = ball_of(0), left = k, level = ball_of(0);
     double largest = 0;
-    sort_rows(top->order, spare, top->n_top, s);
+    sort_rows(top->order, top->spare, top->n_top, s);
     for (size_t o = 0; o < top->n_top && ball_magnitude(left) >= negligible; o++) {
         uint32_t j = top->order[o];
         struct ball part = ball_minimum(top->mass[j], ball_positive(left));
@@ -246,10 +246,10 @@ static struct ball quantile_threshold(const struct top *top, const struct ball *
     return (struct ball){t.m, INFINITY};
 }
 
-static struct ball threshold(struct top *top, const struct ball *s, uint32_t *spare) {
+static struct ball threshold(struct top *top, const struct ball *s) {
     switch (top->form->kind) {
     case MEAN:
-        return mean_threshold(top, s, spare);
+        return mean_threshold(top, s);
     case QUANTILE:
         return quantile_threshold(top, s);
     default:
@@ -257,10 +257,11 @@ static struct ball threshold(struct top *top, const struct ball *s, uint32_t *sp
     }
 }
 
-static struct ball find_loss(struct top *top, const struct ball *s, uint32_t *spare) {
+static struct ball find_loss(struct top *top) {
+    const struct ball *s = top->task->f.scores;
     bool squared = top->task->squared;
     const struct ball one = ball_of(1);
-    struct ball t = threshold(top, s, spare), sum = ball_of(0);
+    struct ball t = threshold(top, s), sum = ball_of(0);
     for (size_t i = 0; i < top->n; i++) {
         if (!ball_is_zero(top->cost[i])) {
             struct ball u = ball_add(one, ball_subtract(t, s[i]));
@@ -453,21 +454,18 @@ static struct ball find_linear(const struct top *top) {
 
 static int find_bounds(struct top *top, struct error *err) {
     struct task *task = top->task;
-    uint32_t *spare = memory_array(top->n, sizeof *spare, "rows", err);
-    int status = spare ? task_functions(task, task->constant, err) : -1;
-    if (status == 0) {
-        for (size_t i = 0; i < top->n; i++) {
-            task->g.coefficients[i] = ball_subtract(top->alpha[i], top->beta[i]);
-            task->f.scores[i] = ball_of(0);
-        }
-        task->findings->zero_primal = find_loss(top, task->f.scores, spare);
-        status = task_evaluate(task, find_linear(top), false, err);
+    if (task_functions(task, task->constant, err) < 0) {
+        return -1;
     }
-    if (status == 0) {
-        task_add_loss(task, find_loss(top, task->f.scores, spare));
+    for (size_t i = 0; i < top->n; i++) {
+        task->g.coefficients[i] = ball_subtract(top->alpha[i], top->beta[i]);
     }
-    free(spare);
-    return status;
+    task->findings->zero_primal = find_loss(top); /* all scores are 0 */
+    if (task_evaluate(task, find_linear(top), false, err) < 0) {
+        return -1;
+    }
+    task_add_loss(task, find_loss(top));
+    return 0;
 }
 
 static const struct form *find_form(const char *name) {
@@ -507,19 +505,12 @@ static int check(struct task *task, struct error *err) {
         return error_set(err, ERROR_RUNTIME, "not a formulation with a proof: '%.100s'",
                          task->model.formulation);
     }
-    struct ball *balls = memory_zeros(5 * n, sizeof *balls, "rows", err);
-    top.order = memory_array(n, sizeof *top.order, "rows", err);
-    int status = -1;
-    if (balls && top.order) {
-        top.cost = balls;
-        top.mass = balls + n;
-        top.share = balls + 2 * n;
-        top.alpha = balls + 3 * n;
-        top.beta = balls + 4 * n;
-        status = check_all(&top, err);
-    }
-    free(balls);
-    free(top.order);
+    void *block = ARRAYS_CREATE(
+        "rows", err,
+        ARRAYS(n, struct ball, &top.cost, &top.mass, &top.share, &top.alpha, &top.beta),
+        ARRAYS(n, uint32_t, &top.order, &top.spare));
+    int status = block ? check_all(&top, err) : -1;
+    free(block);
     return status;
 }
 
