@@ -198,12 +198,36 @@ int confusion_count(void *state, const struct data *data, const uint32_t *rows, 
     return 0;
 }
 
-void confusion_write_scores(const double *scores, size_t n, const char *separator,
-                            struct output *output) {
-    for (size_t k = 0; k < n; k++) {
-        output_text(output, separator);
+static void write_line(const struct confusion_lines *lines, const double *scores,
+                       struct output *output) {
+    const struct confusion *confusion = &lines->confusion;
+    output_text(output, confusion_name(confusion, confusion_decide(lines, scores)));
+    if (lines->probabilities) {
+        lines->probabilities(lines, scores, lines->p);
+        scores = lines->p;
+    }
+    for (size_t k = 0; lines->scores && k < confusion->n_scores; k++) {
+        output_text(output, lines->names.separator);
         output_number(output, scores[k]);
     }
+}
+
+int confusion_add_lines(void *state, const struct data *rows, const double *scores,
+                        struct output *output, struct error *err) {
+    struct confusion_lines *lines = state;
+    const struct labels *labels = &lines->confusion.labels;
+    size_t n = rows->n_rows, k = lines->confusion.n_scores;
+    if (lines->confusion.cell && confusion_count(state, rows, NULL, n, scores, k, err) < 0) {
+        return -1;
+    }
+    if (output) {
+        row_names_header(&lines->names, k < labels->names.n ? NULL : labels, output);
+    }
+    for (size_t i = 0; output && i < n; i++) {
+        write_line(lines, scores + i * k, output);
+        row_names_end_line(&lines->names, rows, i, output);
+    }
+    return 0;
 }
 
 int confusion_write(void *state, size_t option, struct output *output, struct error *err) {

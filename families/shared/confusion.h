@@ -6,6 +6,7 @@
 #include "common/data/labels.h"
 #include "common/data/names.h"
 #include "driver/family.h"
+#include "families/shared/row_names.h"
 
 #include <stdint.h>
 
@@ -66,9 +67,19 @@ int confusion_count(void *state, const struct data *data, const uint32_t *rows, 
  * measures. */
 struct measured_rows confusion_rows(const void *state);
 
-/* Writes scores (n) with the separator in front of each. */
-void confusion_write_scores(const double *scores, size_t n, const char *separator,
-                            struct output *output);
+/* The state of a predictor, or its begin: the confusion table, and lines of predictions. */
+struct confusion_lines {
+    struct confusion confusion;
+    struct row_names names;
+    bool scores; /* a line has scores after the label */
+    /* p (n_scores) is written in their place, see struct predictor; NULL: it is not */
+    void (*probabilities)(const void *state, const double *scores, double *p);
+    double *p;
+};
+
+/* Counts rows, if the table has cells, and writes their lines: `add` of struct predictor. */
+int confusion_add_lines(void *state, const struct data *rows, const double *scores,
+                        struct output *output, struct error *err);
 
 /* Writes the table: a line for each label, a column for each label of the model, tabs between them.
  * The predictor's write_extra for --confusion. */

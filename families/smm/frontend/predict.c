@@ -3,7 +3,6 @@
 
 #include "common/model/label_line.h"
 #include "families/shared/confusion.h"
-#include "families/shared/row_names.h"
 #include "families/smm/frontend/matrix_shape.h"
 
 static const struct option_spec own_options[] = {
@@ -30,38 +29,15 @@ static int take_rows(const struct model *model, const struct data *rows, struct 
     return matrix_shape_takes(model_value(model, "shape"), rows, err);
 }
 
-struct lines {
-    struct confusion confusion;
-    struct row_names names;
-};
-
 static int open_lines(void **state, const struct options *options, const struct model *model,
                       struct error *err) {
     bool table = options_given(options, "confusion");
-    if (confusion_open(state, sizeof(struct lines), true, table, model, err) < 0) {
+    if (confusion_open(state, sizeof(struct confusion_lines), true, table, model, err) < 0) {
         return -1;
     }
-    ((struct lines *)*state)->names = row_names_open(options);
-    return 0;
-}
-
-static int add_rows(void *state, const struct data *rows, const double *scores,
-                    struct output *output, struct error *err) {
-    struct lines *lines = state;
-    struct confusion *confusion = &lines->confusion;
-    size_t n = rows->n_rows, k = confusion->n_scores;
-    if (confusion->cell && confusion_count(confusion, rows, NULL, n, scores, k, err) < 0) {
-        return -1;
-    }
-    if (output) {
-        row_names_header(&lines->names, k > 1 ? &confusion->labels : NULL, output);
-    }
-    for (size_t i = 0; output && i < n; i++) {
-        const double *score = scores + i * k;
-        output_format(output, "%s", confusion_name(confusion, confusion_decide(confusion, score)));
-        confusion_write_scores(score, k, lines->names.separator, output);
-        row_names_end_line(&lines->names, rows, i, output);
-    }
+    struct confusion_lines *lines = *state;
+    lines->names = row_names_open(options);
+    lines->scores = true;
     return 0;
 }
 
@@ -78,7 +54,7 @@ const struct predictor smm_predictor = {
     .limit = limit,
     .take_rows = take_rows,
     .open = open_lines,
-    .add = add_rows,
+    .add = confusion_add_lines,
     .decide = confusion_decide,
     .extra_options = extra_options,
     .write_extra = confusion_write,
