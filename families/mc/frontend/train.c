@@ -112,12 +112,10 @@ static int open_problem(void **state, const struct problem *problem, struct poin
                              .weight = weight,
                              .keep = options_given(point.options, "proof") ||
                                      options_given(point.options, "max-sv")};
-    struct mc *mc;
+    struct mc *mc = NULL;
     int status = mc_create(&mc, problem, &setup, err);
     free(weight);
-    if (status == 0) {
-        *state = mc;
-    }
+    *state = mc;
     return status;
 }
 

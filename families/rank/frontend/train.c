@@ -130,7 +130,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
                         struct error *err) {
     const struct option *window = options_find(point.options, "rank-gap");
     struct query_weights weights;
-    struct rank *rank;
+    struct rank *rank = NULL;
     if (query_weights_read(&weights, point.options, problem->data, err) < 0) {
         return -1;
     }
@@ -147,9 +147,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
                                            .weight = weights.weight};
     int status = rank_create(&rank, problem, &preferences, err);
     query_weights_free(&weights);
-    if (status == 0) {
-        *state = rank;
-    }
+    *state = rank;
     return status;
 }
 

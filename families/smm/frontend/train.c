@@ -145,7 +145,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
     const struct data *data = problem->data;
     struct matrix_shape shape;
     double *weight = memory_array(data->names.n, sizeof *weight, "labels", err);
-    struct smm *smm;
+    struct smm *smm = NULL;
     int status = -1;
     if (weight && matrix_shape_find(&shape, point.options, data, err) == 0) {
         label_weights_read(point.options, data, weight);
@@ -153,9 +153,7 @@ static int open_problem(void **state, const struct problem *problem, struct poin
                             options_text(point.options, "positive"), err);
     }
     free(weight);
-    if (status == 0) {
-        *state = smm;
-    }
+    *state = smm;
     return status;
 }
 
