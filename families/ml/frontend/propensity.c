@@ -16,20 +16,6 @@ void ml_label_rows_count(const struct ml_rows *rows, double *count) {
     cluster_sum(rows->cluster, count, rows->q);
 }
 
-int ml_label_rows_write(const double *count, uint32_t q, struct model *model, struct error *err) {
-    char *line = memory_array(q, NUMBER_LENGTH, "a model line", err);
-    size_t used = 0;
-    for (uint32_t k = 0; line && k < q; k++) {
-        if (k > 0) {
-            line[used++] = ' ';
-        }
-        used += number_format(count[k], line + used);
-    }
-    int status = line ? model_add(model, err, ML_LABEL_ROWS_KEY, "%s", line) : -1;
-    free(line);
-    return status;
-}
-
 /* Parses the counts of a line. False if they are not one per label, each between 1 and the rows of
  * the model. */
 static bool read_counts(const char *line, const struct model *model, double *count) {

@@ -17,9 +17,6 @@
 /* count (q) = number of rows, over all processes, that have each label. All processes. */
 void ml_label_rows_count(const struct ml_rows *rows, double *count);
 
-/* Adds the line to a model. */
-int ml_label_rows_write(const double *count, uint32_t q, struct model *model, struct error *err);
-
 /* inverse (q + 1) = 1 / p_l of the model's q labels, and of a label that no training row has. The
  * caller frees it. NULL for models of older versions without that line. Fails if the line is
  * malformed. */

@@ -4,6 +4,7 @@
 #include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
+#include "common/base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,30 +59,30 @@ int ml_threshold_parse(struct ml_threshold *threshold, const char *text, struct 
 
 /* ---- the model's lines ---- */
 
+int ml_numbers_write(const char *key, const char *word, const double *number, size_t n,
+                     struct model *model, struct error *err) {
+    struct text line = {0};
+    text_take(&line, word, strlen(word));
+    for (size_t k = 0; k < n; k++) {
+        char decimal[NUMBER_LENGTH];
+        text_take(&line, " ", *word || k > 0);
+        text_take(&line, decimal, number_format(number[k], decimal));
+    }
+    char *bytes = text_end(&line, "a model line", err);
+    int status = bytes ? model_add(model, err, key, "%s", bytes) : -1;
+    free(bytes);
+    return status;
+}
+
 int ml_threshold_write(const struct ml_threshold *threshold, struct model *model,
                        struct error *err) {
-    size_t size = (threshold->n + 2) * NUMBER_LENGTH;
-    char *line = memory_array(size, 1, "a model line", err);
-    if (!line) {
-        return -1;
-    }
-    size_t used = strlen(names[threshold->kind]);
-    memcpy(line, names[threshold->kind], used);
-    if (threshold->kind == ML_TOP) {
-        line[used++] = ' ';
-        used += number_format(threshold->top, line + used);
-    }
-    for (size_t k = 0; k < threshold->n; k++) {
-        line[used++] = ' ';
-        used += number_format(threshold->value[k], line + used);
-    }
-    line[used] = '\0';
-    int status = model_add(model, err, ML_THRESHOLD_KEY, "%s", line);
-    free(line);
-    if (status == 0 && threshold->at_least_one) {
-        status = model_add(model, err, ML_AT_LEAST_ONE_KEY, "1");
-    }
-    return status;
+    const double top = threshold->top;
+    bool counts = threshold->kind == ML_TOP;
+    int status =
+        ml_numbers_write(ML_THRESHOLD_KEY, names[threshold->kind], counts ? &top : threshold->value,
+                         counts ? 1 : threshold->n, model, err);
+    return status == 0 && threshold->at_least_one ? model_add(model, err, ML_AT_LEAST_ONE_KEY, "1")
+                                                  : status;
 }
 
 static int read_values(struct ml_threshold *threshold, const char *at, struct error *err) {

@@ -63,6 +63,10 @@ struct ml_sort;
 double ml_threshold_target(const double *s, uint32_t q, const uint32_t *relevant,
                            uint32_t n_relevant, struct ml_sort *list, struct ml_sort *merge);
 
+/* Adds a line to a model: a word, which may be empty, and n numbers with blanks between. */
+int ml_numbers_write(const char *key, const char *word, const double *number, size_t n,
+                     struct model *model, struct error *err);
+
 /* Writes and reads the lines of a model. The reader expects the values of q labels. */
 int ml_threshold_write(const struct ml_threshold *threshold, struct model *model,
                        struct error *err);

@@ -118,7 +118,8 @@ static int header(const void *opened, struct point point, struct model *model, s
     const struct state *state = opened;
     const struct ml_rows *rows = ml_get_rows(state->ml);
     return label_line_write(&rows->labels, model, err) < 0 ||
-                   ml_label_rows_write(state->label_rows, rows->q, model, err) < 0
+                   ml_numbers_write(ML_LABEL_ROWS_KEY, "", state->label_rows, rows->q, model, err) <
+                       0
                ? -1
                : ml_threshold_write(&state->threshold, model, err);
 }
