@@ -1,6 +1,7 @@
 /* Fits thresholds to the scores of training rows: least squares by normal equations, O(n q^2 +
  * q^3), or by conjugate gradients, O(n q) per step; cuts of sorted scores, O(n q log(n q)). */
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
@@ -418,20 +419,16 @@ static void target_task(void *argument, size_t task, size_t worker) {
 
 static int fit_ew(struct work *work, double *value, struct error *err) {
     size_t q = work->rows->q, n = work->rows->n_all, workers = threads_count(work->threads);
-    struct targets targets = {
-        .work = work,
-        .target = memory_array(n, sizeof *targets.target, "targets", err),
-        .list = memory_array(workers * q, 2 * sizeof *targets.list, "scores", err)};
-    if (!targets.target || !targets.list) {
-        free(targets.target);
-        free(targets.list);
+    struct targets targets = {.work = work};
+    void *block = ARRAYS_CREATE("targets", err, ARRAYS(n, double, &targets.target),
+                                ARRAYS(workers * 2 * q, struct ml_sort, &targets.list));
+    if (!block) {
         return -1;
     }
     threads_run(work->threads, (n + CLOCK_ROWS - 1) / CLOCK_ROWS, target_task, &targets);
-    free(targets.list);
     work->late = atomic_load(&targets.late);
     int status = work->late ? 0 : least_squares(work, targets.target, value, err);
-    free(targets.target);
+    free(block);
     return status;
 }
 

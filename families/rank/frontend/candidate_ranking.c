@@ -3,6 +3,7 @@
 
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
+#include "common/base/sizes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,6 +61,7 @@ static int add_feature(void *context, struct buffered_row *row, size_t n, struct
                                    .n = n,
                                    .time = listed ? times->minutes[number] : (double)NAN,
                                    .run = listed ? times->run[number] : 0};
+    candidates->max_n = larger(candidates->max_n, n);
     ranking->n_timed += isnan(candidates->feature[i].time) ? 0 : 1;
     for (size_t k = 0; k < n; k++) {
         ranking->f[first + k] = row[k].score;

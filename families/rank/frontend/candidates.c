@@ -81,7 +81,9 @@ size_t candidates_time_terms(const struct candidates *candidates,
 
 /* ---- ranks ---- */
 
-double candidates_rank(const struct candidate_feature *feature, const double *score,
+/* The mid-rank of a candidate within its feature, the largest score first: 1 + the number of larger
+ * scores + half the number of other equal ones. */
+static double mid_rank(const struct candidate_feature *feature, const double *score,
                        size_t candidate) {
     double larger = 0, equal = 0;
     for (size_t k = feature->first; k < feature->first + feature->n; k++) {
@@ -104,12 +106,7 @@ static int compare_scored(const void *a, const void *b) {
 
 int candidates_ranks(const struct candidates *candidates, const double *score, double *rank,
                      size_t n_best, bool *best, struct error *err) {
-    size_t max_n = 0;
-    for (size_t i = 0; i < candidates->n_features; i++) {
-        size_t n = candidates->feature[i].n;
-        max_n = n > max_n ? n : max_n;
-    }
-    struct scored *scored = memory_array(max_n, sizeof *scored, "ranks", err);
+    struct scored *scored = memory_array(candidates->max_n, sizeof *scored, "ranks", err);
     if (!scored) {
         return -1;
     }
@@ -143,7 +140,7 @@ void candidates_reciprocal_ranks(const struct candidates *candidates,
     for (size_t t = 0; t < known->n; t++) {
         const struct candidate_feature *feature = &candidates->feature[known->feature[t]];
         size_t right = known->candidate[t];
-        reciprocal[t] = right == SIZE_MAX ? 0 : 1 / candidates_rank(feature, score, right);
+        reciprocal[t] = right == SIZE_MAX ? 0 : 1 / mid_rank(feature, score, right);
     }
 }
 

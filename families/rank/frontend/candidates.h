@@ -21,14 +21,10 @@ void candidates_scale(const struct candidates *candidates, const double *ms, dou
 size_t candidates_time_terms(const struct candidates *candidates,
                              const struct target_map *const *map, double *term);
 
-/* The mid-rank of a candidate within its feature, the largest score first: 1 + the number of larger
- * scores + half the number of other equal ones. */
-double candidates_rank(const struct candidate_feature *feature, const double *score,
-                       size_t candidate);
-
-/* rank (n) gets the mid-ranks of all candidates, and best (n; NULL: not wanted) whether a candidate
- * is among the n_best first of its feature, those with equal scores in ascending order of their
- * numbers. -1 if memory runs out. */
+/* rank (n) gets the mid-ranks of all candidates within their features, the largest score first: 1 +
+ * the number of larger scores + half the number of other equal ones. best (n; NULL: not wanted)
+ * gets whether a candidate is among the n_best first of its feature, those with equal scores in
+ * ascending order of their numbers. -1 if memory runs out. */
 int candidates_ranks(const struct candidates *candidates, const double *score, double *rank,
                      size_t n_best, bool *best, struct error *err);
 

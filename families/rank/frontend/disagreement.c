@@ -1,7 +1,7 @@
 /* The agreement of each query with the model and with the other queries, tested by Kendall's S. */
 #include "families/rank/frontend/disagreement.h"
 
-#include "common/base/memory.h"
+#include "common/base/arrays.h"
 #include "common/base/order.h"
 #include "common/data/duplicates.h"
 #include "families/rank/frontend/metrics.h"
@@ -171,13 +171,15 @@ static int find_worst(const struct row *row, const struct agreement *agreement, 
  * gets the numbers of equal rows. */
 static int judge_by_others(const struct data *rows, struct row *row, size_t n, double *workspace,
                            struct agreement *agreement, size_t n_queries, struct error *err) {
-    uint32_t *equal = memory_array(n, sizeof *equal, "queries", err);
-    double *sums = memory_zeros(n, 4 * sizeof *sums, "queries", err);
-    struct row *shared = memory_array(n, sizeof *shared, "queries", err);
-    int status =
-        equal && sums && shared && duplicates_find(rows, NULL, n, equal, err) == 0 ? 0 : -1;
+    uint32_t *equal;
+    struct places places;
+    struct row *shared;
+    void *block =
+        ARRAYS_CREATE("queries", err, ARRAYS(n, uint32_t, &equal),
+                      ARRAYS(n, double, &places.sum, &places.count, &places.own, &places.own_count),
+                      ARRAYS(n, struct row, &shared));
+    int status = block ? duplicates_find(rows, NULL, n, equal, err) : -1;
     if (status == 0) {
-        struct places places = {sums, sums + n, sums + 2 * n, sums + 3 * n};
         size_t found = SIZE_MAX;
         struct agreement worst;
         for (size_t i = 0; i < n; i++) {
@@ -198,9 +200,7 @@ static int judge_by_others(const struct data *rows, struct row *row, size_t n, d
             add_places(row + worst.first, worst.n, -1, places.sum, places.count);
         }
     }
-    free(equal);
-    free(sums);
-    free(shared);
+    free(block);
     return status;
 }
 
@@ -229,10 +229,13 @@ static void warn(const struct agreement *agreement, size_t n, const struct names
 void disagreement_warn(const struct data *rows, const double *scores, struct progress *progress) {
     struct error unused;
     size_t n = rows->query ? rows->n_rows : 0, n_queries;
-    struct row *row = memory_array(n, sizeof *row, "queries", &unused);
-    double *workspace = memory_array(n, 2 * sizeof *workspace, "queries", &unused);
-    struct agreement *agreement = memory_array(n, sizeof *agreement, "queries", &unused);
-    if (row && workspace && agreement) {
+    struct row *row;
+    double *workspace;
+    struct agreement *agreement;
+    void *block =
+        ARRAYS_CREATE("queries", &unused, ARRAYS(n, struct row, &row),
+                      ARRAYS(2 * n, double, &workspace), ARRAYS(n, struct agreement, &agreement));
+    if (block) {
         for (size_t i = 0; i < n; i++) {
             row[i] = (struct row){rows->query[i], rows->target[i], scores[i], (uint32_t)i};
         }
@@ -242,7 +245,5 @@ void disagreement_warn(const struct data *rows, const double *scores, struct pro
             warn(agreement, n_queries, &rows->queries, progress);
         }
     }
-    free(row);
-    free(workspace);
-    free(agreement);
+    free(block);
 }

@@ -20,7 +20,6 @@ struct max_marginals {
     size_t *order;          /* (n) the candidates, in ascending order of f within their feature */
     double *f;              /* (n) in that order */
     double *theta;          /* (n) in that order */
-    size_t max_n;           /* the largest number of candidates of a feature */
     void *block;            /* all arrays (n) */
 };
 
@@ -33,6 +32,7 @@ struct passes {
     double *total;   /* (n) theta and the messages of all neighbours: the max-marginals */
     double *message; /* (max_n) the last message */
     double *without; /* (max_n) total without the message of one child */
+    void *block;     /* all arrays */
 };
 
 /* ---- messages ---- */
@@ -143,22 +143,16 @@ static void pass_messages(struct passes *passes) {
 
 static int create_passes(struct passes *passes, const struct max_marginals *marginals,
                          const struct order_model *model, struct error *err) {
-    size_t n = marginals->candidates->n, max_n = marginals->max_n;
+    const struct candidates *candidates = marginals->candidates;
     *passes = (struct passes){.marginals = marginals, .model = model};
-    passes->below = memory_array(n, 2 * sizeof(double), "messages", err);
-    passes->message = memory_array(max_n, 2 * sizeof(double), "messages", err);
-    if (!passes->below || !passes->message ||
-        spanning_tree_create(&passes->tree, marginals->elution.n, err) < 0) {
-        return -1;
-    }
-    passes->total = passes->below + n;
-    passes->without = passes->message + max_n;
-    return 0;
+    passes->block = ARRAYS_CREATE(
+        "messages", err, ARRAYS(candidates->n, double, &passes->below, &passes->total),
+        ARRAYS(candidates->max_n, double, &passes->message, &passes->without));
+    return passes->block ? spanning_tree_create(&passes->tree, marginals->elution.n, err) : -1;
 }
 
 static void free_passes(struct passes *passes) {
-    free(passes->below);
-    free(passes->message);
+    free(passes->block);
     spanning_tree_free(&passes->tree);
 }
 
@@ -255,7 +249,7 @@ static int compare_ordered(const void *a, const void *b) {
 /* Sorts the candidates of each feature. */
 static int sort_candidates(struct max_marginals *made, struct error *err) {
     const struct candidates *candidates = made->candidates;
-    struct ordered *ordered = memory_array(made->max_n, sizeof *ordered, "candidates", err);
+    struct ordered *ordered = memory_array(candidates->max_n, sizeof *ordered, "candidates", err);
     for (size_t i = 0; i < candidates->n_features && ordered; i++) {
         const struct candidate_feature *feature = &candidates->feature[i];
         for (size_t k = 0; k < feature->n; k++) {
@@ -277,20 +271,22 @@ static int sort_candidates(struct max_marginals *made, struct error *err) {
 static int sort_features(struct max_marginals *made, struct error *err) {
     const struct candidates *candidates = made->candidates;
     size_t n = candidates->n_features;
-    uint32_t *run = memory_array(n, sizeof *run, "times", err), next = 0;
-    double *time = memory_array(n, sizeof *time, "times", err);
-    int status = run && time ? 0 : -1;
-    for (size_t i = 0; i < n && status == 0; i++) {
+    uint32_t *run, next = 0;
+    double *time;
+    void *block = ARRAYS_CREATE("times", err, ARRAYS(n, uint32_t, &run), ARRAYS(n, double, &time));
+    if (!block) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
         next = candidates->feature[i].run >= next ? candidates->feature[i].run + 1 : next;
     }
-    for (size_t i = 0; i < n && status == 0; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct candidate_feature *feature = &candidates->feature[i];
         run[i] = isnan(feature->time) ? next++ : feature->run;
         time[i] = isnan(feature->time) ? 0 : feature->time;
     }
-    status = status < 0 ? -1 : elution_create(&made->elution, run, time, n, err);
-    free(run);
-    free(time);
+    int status = elution_create(&made->elution, run, time, n, err);
+    free(block);
     return status;
 }
 
@@ -301,10 +297,6 @@ int max_marginals_create(struct max_marginals **marginals, const struct candidat
         return -1;
     }
     made->candidates = candidates;
-    for (size_t i = 0; i < candidates->n_features; i++) {
-        size_t n = candidates->feature[i].n;
-        made->max_n = n > made->max_n ? n : made->max_n;
-    }
     made->block = ARRAYS_CREATE("candidates", err, ARRAYS(candidates->n, size_t, &made->order),
                                 ARRAYS(candidates->n, double, &made->f, &made->theta));
     if (!made->block || sort_candidates(made, err) < 0 || sort_features(made, err) < 0) {

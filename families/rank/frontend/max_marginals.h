@@ -39,6 +39,7 @@ struct candidates {
     size_t n_features;
     const double *f; /* (n) order scores, finite */
     size_t n;        /* number of all candidates */
+    size_t max_n;    /* the largest number of candidates of a feature */
 };
 
 /* What the edges are. */

@@ -2,6 +2,7 @@
 #include "common/base/order.h"
 #include "families/shared/tables.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/number.h"
 #include "families/rank/frontend/buffered_rows.h"
@@ -451,10 +452,14 @@ static int write_query(void *state, struct buffered_row *row, size_t n, struct e
     const char *option = extra_options[lines->extra];
     char text[DATA_QUERY_TEXT];
     const char *query = data_query_text(&lines->rows.queries, row[0].query, text);
-    struct ranked *ranked = memory_array(n, sizeof *ranked, "a run", err);
-    char *numbers = memory_array(n, NUMBER_LENGTH, "a run", err);
-    int status = ranked && numbers ? 0 : -1;
-    for (size_t i = 0; i < n && status == 0; i++) {
+    struct ranked *ranked;
+    char *numbers;
+    void *block = ARRAYS_CREATE("a run", err, ARRAYS(n, struct ranked, &ranked),
+                                ARRAYS(n * NUMBER_LENGTH, char, &numbers));
+    if (!block) {
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
         ranked[i] = (struct ranked){row[i].number, row[i].label, row[i].score,
                                     name_of(lines, &row[i], true)};
         if (ranked[i].name.length == 0) {
@@ -463,14 +468,13 @@ static int write_query(void *state, struct buffered_row *row, size_t n, struct e
             ranked[i].name = (struct row_name){number, (size_t)length};
         }
     }
-    status = status < 0 ? -1 : check_names(ranked, n, option, query, err);
+    int status = check_names(ranked, n, option, query, err);
     if (status == 0 && lines->extra == QRELS) {
         status = write_judgements(ranked, n, query, output, err);
     } else if (status == 0) {
         write_run(ranked, n, query, output);
     }
-    free(ranked);
-    free(numbers);
+    free(block);
     return status < 0 ? -1 : output_flush(output, err);
 }
 

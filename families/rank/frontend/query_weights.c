@@ -1,6 +1,7 @@
 /* Parsing and look-up of QID:W (query_weights.h). */
 #include "families/rank/frontend/query_weights.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/order.h"
 
@@ -11,25 +12,19 @@ int query_weights_read(struct query_weights *weights, const struct options *opti
                        const struct data *data, struct error *err) {
     const struct option *option = options_find(options, "weight");
     size_t n = option->n_weights;
-    *weights = (struct query_weights){
-        .n = n,
-        .query = memory_array(n, sizeof *weights->query, "query weights", err),
-        .weight = memory_array(n, sizeof *weights->weight, "query weights", err)};
-    int status = weights->query && weights->weight ? 0 : -1;
-    for (size_t i = 0; status == 0 && i < n; i++) {
+    *weights = (struct query_weights){.n = n};
+    weights->block = ARRAYS_CREATE("query weights", err, ARRAYS(n, uint64_t, &weights->query),
+                                   ARRAYS(n, double, &weights->weight));
+    for (size_t i = 0; weights->block && i < n; i++) {
         const struct option_weight *given = &option->weights[i];
         weights->weight[i] = given->weight;
         data_find_query(&data->queries, given->key, given->key_length, &weights->query[i]);
     }
-    if (status < 0) {
-        query_weights_free(weights);
-    }
-    return status;
+    return weights->block ? 0 : -1;
 }
 
 void query_weights_free(struct query_weights *weights) {
-    free(weights->query);
-    free(weights->weight);
+    free(weights->block);
     *weights = (struct query_weights){0};
 }
 

@@ -14,6 +14,7 @@ struct query_weights {
     size_t n;
     uint64_t *query; /* (n) as given; of equal ones the last counts */
     double *weight;  /* (n) */
+    void *block;     /* both arrays */
 };
 
 /* Reads the weights of queries of the data from the options. A qid that is a name unknown to the

@@ -50,7 +50,6 @@ int elution_create(struct elution *elution, const uint32_t *run, const double *t
                              &elution->tie_first, &elution->tie_end));
     if (!timed || !elution->block) {
         free(timed);
-        elution_free(elution);
         return -1;
     }
     for (size_t i = 0; i < n; i++) {
@@ -74,20 +73,14 @@ void elution_free(struct elution *elution) {
 
 int spanning_tree_create(struct spanning_tree *tree, size_t n, struct error *err) {
     *tree = (struct spanning_tree){.n = n};
-    tree->order = memory_array(n, 3 * sizeof(uint32_t), "a tree", err);
-    tree->in_tree = memory_array(n, sizeof(bool), "a tree", err);
-    if (!tree->order || !tree->in_tree) {
-        spanning_tree_free(tree);
-        return -1;
-    }
-    tree->parent = tree->order + n;
-    tree->next = tree->parent + n;
-    return 0;
+    tree->block =
+        ARRAYS_CREATE("a tree", err, ARRAYS(n, uint32_t, &tree->order, &tree->parent, &tree->next),
+                      ARRAYS(n, bool, &tree->in_tree));
+    return tree->block ? 0 : -1;
 }
 
 void spanning_tree_free(struct spanning_tree *tree) {
-    free(tree->order);
-    free(tree->in_tree);
+    free(tree->block);
     *tree = (struct spanning_tree){0};
 }
 

@@ -22,6 +22,7 @@ struct spanning_tree {
     uint32_t *next;   /* (n) scratch, by position in struct elution: the next step of a walk */
     bool *in_tree;    /* (n) scratch, by position */
     size_t n;
+    void *block; /* all arrays */
 };
 
 /* The features in the order of run and time. */

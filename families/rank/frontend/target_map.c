@@ -2,6 +2,7 @@
 #include "common/base/order.h"
 #include "families/rank/frontend/targets.h"
 
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 
@@ -218,24 +219,23 @@ static void find_ratios(const struct target_map *map, const struct target_row *r
 /* Finds both kinds of widths from at least TARGETS_MIN_ROWS rows in ascending order of scores. */
 static int find_widths(struct target_map *map, const struct target_row *row, size_t n,
                        struct error *err) {
-    struct target_row *others = memory_array(n, sizeof *others, "targets", err);
-    double *residual = memory_array(n, 3 * sizeof *residual, "targets", err);
-    bool done = others && residual;
-    if (done) {
-        double *other = residual + n, *ratio = other + n;
-        find_residuals(row, n, others, residual);
-        find_ratios(map, row, residual, n, others, other, ratio);
-        find_spread(map, row, residual, n, map->width);
-        double factor = target_quantile(ratio, n);
-        for (size_t k = 0; k < map->n_knots; k++) {
-            map->width[k] =
-                isfinite(factor) ? fmin(factor * map->width[k], DBL_MAX) : (double)INFINITY;
-        }
-        map->half_width = target_quantile(residual, n); /* last: it sorts */
+    struct target_row *others;
+    double *residual, *other, *ratio;
+    void *block = ARRAYS_CREATE("targets", err, ARRAYS(n, struct target_row, &others),
+                                ARRAYS(n, double, &residual, &other, &ratio));
+    if (!block) {
+        return -1;
     }
-    free(others);
-    free(residual);
-    return done ? 0 : -1;
+    find_residuals(row, n, others, residual);
+    find_ratios(map, row, residual, n, others, other, ratio);
+    find_spread(map, row, residual, n, map->width);
+    double factor = target_quantile(ratio, n);
+    for (size_t k = 0; k < map->n_knots; k++) {
+        map->width[k] = isfinite(factor) ? fmin(factor * map->width[k], DBL_MAX) : (double)INFINITY;
+    }
+    map->half_width = target_quantile(residual, n); /* last: it sorts */
+    free(block);
+    return 0;
 }
 
 int target_map_fit(struct target_map *map, struct target_row *row, size_t n, const double *few,
