@@ -12,10 +12,7 @@
 #include "families/shared/confusion.h"
 #include "families/shared/tables.h"
 
-#include "common/base/memory.h"
-
 #include <math.h>
-#include <stdlib.h>
 
 /* As scikit-learn's log_loss once had it: a probability of 0 would make the mean infinite. */
 static const double MIN_PROBABILITY = 1e-15;
@@ -23,27 +20,21 @@ static const double MIN_PROBABILITY = 1e-15;
 struct state {
     struct confusion confusion;
     bool calibrated;
-    double scale;        /* of scores, if calibrated */
-    double log_loss;     /* summed */
-    double *probability; /* (k) */
+    double scale;         /* of scores, if calibrated */
+    double log_loss;      /* summed */
+    double probability[]; /* (k) */
 };
-
-static void free_state(void *opened) {
-    free(((struct state *)opened)->probability);
-    confusion_close(opened);
-}
 
 static int create_state(void **opened, const struct options *options, const struct model *model,
                         struct error *err) {
     (void)options;
-    if (confusion_open(opened, sizeof(struct state), false, false, model, err) < 0) {
+    size_t bytes = sizeof(struct state) + model->n_outputs * sizeof(double);
+    if (confusion_open(opened, bytes, false, false, model, err) < 0) {
         return -1;
     }
     struct state *state = *opened;
-    state->probability = memory_array(model->n_outputs, sizeof(double), "measures", err);
-    if (!state->probability ||
-        mc_probability_read(model, &state->calibrated, &state->scale, err) < 0) {
-        free_state(state);
+    if (mc_probability_read(model, &state->calibrated, &state->scale, err) < 0) {
+        confusion_close(state);
         *opened = NULL;
         return -1;
     }
@@ -96,4 +87,4 @@ static const struct measure_row table[] = {
 
 const struct measures mc_measures = {
     TABLE(table, table), .defined = defined,     .create = create_state, .add = add,
-    .value = value,      .rows = confusion_rows, .free = free_state};
+    .value = value,      .rows = confusion_rows, .free = confusion_close};
