@@ -19,8 +19,7 @@ static enum stop_reason run_check(void *context, uint64_t iteration, double prim
     struct monitor_run *run = context;
     lock(run);
     enum stop_reason reason = monitor_check(run->wrapped, run->before + iteration,
-                                            fmin(primal + run->add_primal, run->primal),
-                                            fmax(dual + run->add_dual, run->dual));
+                                            fmin(primal, run->primal), fmax(dual, run->dual));
     bool late = !reason && monitor_seconds_left(run->wrapped) <= run->seconds;
     run->reason = reason;
     unlock(run);

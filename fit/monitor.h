@@ -59,7 +59,6 @@ struct monitor_run {
     const struct monitor *wrapped; /* NULL: none */
     uint64_t before;               /* iterations of earlier runs, added to those of this one */
     uint64_t max_iterations;       /* limit of iterations of this run; 0: no limit */
-    double add_primal, add_dual;   /* added to the bounds of this run, up to rounding */
     double primal, dual;           /* bounds known otherwise, reported if they are better */
     double seconds;                /* time reserved: the run ends when no more is left */
     pthread_mutex_t *mutex;        /* held during calls of `wrapped`; NULL: one thread only */

@@ -301,20 +301,6 @@ int mc_kernel_solve(struct mc_kernel_descent *descent, const struct mc_goal *goa
     return status;
 }
 
-int mc_kernel_set_solution(struct mc_kernel_descent *descent, const struct mc_goal *goal,
-                           const double *weights, const struct mc_alpha *alpha, struct mc_fit *fit,
-                           struct error *err) {
-    *fit = (struct mc_fit){0};
-    set_cost(descent, goal->cost);
-    descent->epsilon = goal->epsilon;
-    descent->slow = false;
-    if (mc_alpha_copy(&descent->alpha, alpha, err) < 0) {
-        return -1;
-    }
-    mc_kernel_coefficients(descent);
-    return mc_kernel_certify_point(descent, weights, 1, NULL, fit, err);
-}
-
 bool mc_kernel_is_slow(const struct mc_kernel_descent *descent) {
     return descent->slow;
 }

@@ -56,11 +56,4 @@ double mc_kernel_surrogate_work(const struct mc_kernel_descent *descent);
 int mc_kernel_solve(struct mc_kernel_descent *descent, const struct mc_goal *goal,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err);
 
-/* Sets the last solution to alpha (n rows), which is feasible at the cost, and certifies it with
- * the coefficients `weights` (n, k) as primal point. For tasks without a constant feature. The
- * caller calls mc_fit_free. */
-int mc_kernel_set_solution(struct mc_kernel_descent *descent, const struct mc_goal *goal,
-                           const double *weights, const struct mc_alpha *alpha, struct mc_fit *fit,
-                           struct error *err);
-
 #endif

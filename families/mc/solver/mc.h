@@ -36,8 +36,7 @@ struct mc_parameters {
 };
 
 /* A prepared problem. It can be solved at any number of costs; each solve is warm-started from the
- * last solution, unless the kernel matrix has several connected components (kernel_components.h).
- * Borrows problem, which must outlive it; its data have DATA_NAME labels, and their row weights
+ * last solution. Borrows problem, which must outlive it; its data have DATA_NAME labels, and their row weights
  * multiply C. Fewer than two classes, and a row weight of 0, are errors. If the rows are
  * distributed, all processes must call mc_create and mc_solve. */
 struct mc;

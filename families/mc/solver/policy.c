@@ -4,7 +4,6 @@
 #include "families/mc/solver/active_set.h"
 #include "families/mc/solver/certify.h"
 #include "families/mc/solver/interior_point.h"
-#include "families/mc/solver/kernel_components.h"
 #include "families/mc/solver/newton.h"
 
 #include <math.h>
@@ -88,14 +87,6 @@ static int run_kernel(struct mc_state *state, struct mc_goal goal, const struct 
     return mc_kernel_solve(state->solvers->kernel_descent, &goal, monitor, fit, err);
 }
 
-/* Solves the connected components of the kernel matrix. */
-static int run_components(struct mc_state *state, struct mc_goal goal,
-                          const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
-    struct mc_solvers *solvers = state->solvers;
-    return mc_kernel_components_solve(&solvers->components, solvers->kernel_descent, solvers->task,
-                                      &goal, monitor, fit, err);
-}
-
 static int run_descent(void *context, const struct monitor *monitor, struct error *err) {
     struct mc_state *state = context;
     struct mc_solvers *solvers = state->solvers;
@@ -106,15 +97,7 @@ static int run_descent(void *context, const struct monitor *monitor, struct erro
         mc_kernel_create(&solvers->kernel_descent, solvers->task, err) < 0) {
         return -1;
     }
-    int found = solvers->searched
-                    ? 0
-                    : mc_kernel_components_find(&solvers->components, solvers->task, monitor, err);
-    solvers->searched = solvers->searched || found == 0;
-    if (found < 0 ||
-        (solvers->components.n > 1 && run_algorithm(state, run_components, monitor, err) < 0)) {
-        return -1;
-    }
-    return is_done(state) ? 0 : run_algorithm(state, run_kernel, monitor, err);
+    return run_algorithm(state, run_kernel, monitor, err);
 }
 
 /* ---- Newton's method ---- */
@@ -344,7 +327,6 @@ void mc_solvers_free(struct mc_solvers *solvers) {
     mc_linear_free(solvers->linear);
     mc_reformulation_free(solvers->reformulation);
     mc_kernel_free(solvers->kernel_descent);
-    components_free(&solvers->components);
 }
 
 /* ---- handovers ---- */

@@ -11,7 +11,6 @@
 #include "families/mc/solver/task.h"
 #include "fit/monitor.h"
 #include "fit/policy.h"
-#include "methods/connected_components.h"
 
 #include <stdbool.h>
 
@@ -24,8 +23,6 @@ struct mc_solvers {
     size_t n_explicit;
     bool measured;
     struct mc_kernel_descent *kernel_descent; /* NULL before the first use */
-    bool searched;                            /* the connected components are known */
-    struct components components; /* of the kernel matrix; none for a component itself */
 };
 
 /* Frees what the solvers of the task hold, not the task; empty ones too. */

@@ -80,12 +80,13 @@ int main(void) {
     witness.answer = STOP_TIME;
     CHECK(monitor_check(&after, 8, 3, 2) == STOP_TIME && run.reason == STOP_TIME, "another reason");
 
-    /* bounds of earlier runs, and what is added to those of this one */
+    /* the better of the bounds of earlier runs and of this one */
     witness.answer = 0;
     after = monitor_continue(&run, &wrapped, 0, 0);
-    run.add_primal = 10;
-    run.add_dual = 20;
-    CHECK_TRUE(monitor_check(&after, 1, 3, 2) == 0 && witness.primal == 13 && witness.dual == 22);
+    run.primal = 4;
+    run.dual = 2.5;
+    CHECK_TRUE(monitor_check(&after, 1, 3, 2) == 0 && witness.primal == 3 && witness.dual == 2.5);
+    CHECK_TRUE(monitor_check(&after, 2, 5, 3) == 0 && witness.primal == 4 && witness.dual == 3);
 
     /* the smaller limit of iterations applies, in the count of the run */
     const uint64_t most[][4] = {{0, 0, 0, 0},    {0, 8, 5, 8},   {20, 0, 5, 15}, {20, 8, 5, 8},
