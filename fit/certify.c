@@ -1,6 +1,7 @@
 /* Both bounds of a certificate, and how solutions report them. */
 #include "fit/certify_private.h"
 
+#include "common/base/array.h"
 #include "common/base/clock.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
@@ -353,12 +354,8 @@ static int primal_at(const struct certify *certify, const struct inputs *inputs,
     size_t n = certify->map->n, k = f->k;
     size_t block = family->block > 0 && family->block < n ? family->block : n, first = 0, m;
     double *error = scaled + n * k, loss = 0;
-    for (size_t j = 0; j < n * k; j++) {
-        scaled[j] = t * s[j];
-    }
-    for (size_t i = 0; i < n; i++) {
-        error[i] = t * f->loss_error[i];
-    }
+    array_multiple(scaled, t, s, n * k);
+    array_multiple(error, t, f->loss_error, n);
     do {
         double value, rounding;
         m = n - first < block ? n - first : block;

@@ -2,6 +2,7 @@
  * matrix). */
 #include "fit/score_map.h"
 
+#include "common/base/array.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/kernel/linear.h"
@@ -39,14 +40,6 @@ static void add_constant(const struct score_map *map, double constant, const dou
     }
 }
 
-static double sum_of(const double *r, size_t n) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += r[i];
-    }
-    return sum;
-}
-
 /* ---- linear ---- */
 
 static int linear_map_exact(const struct score_map *map, const double *weights, size_t n_outputs,
@@ -68,7 +61,7 @@ static int linear_map_adjoint(const struct score_map *map, const double *r, doub
                               struct error *err) {
     const struct problem *problem = map->context;
     if (problem->constant > 0) {
-        weights[problem->data->n_features] = problem->constant * sum_of(r, map->n);
+        weights[problem->data->n_features] = problem->constant * array_sum(r, map->n);
     }
     if (linear_adjoint(problem->data, r, weights, map->threads, err) < 0) {
         return -1;
@@ -114,7 +107,7 @@ static int gram_map_scores(const struct score_map *map, const double *weights, d
     if (multiply(map, weights, s, err) < 0) {
         return -1;
     }
-    double last = constant > 0 ? constant * sum_of(weights, map->n) : 0;
+    double last = constant > 0 ? constant * array_sum(weights, map->n) : 0;
     add_constant(map, constant, &last, 1, s);
     return 0;
 }

@@ -276,9 +276,7 @@ static int balance(struct admm *admm) {
     admm->wait = (unsigned)(GROWTH * admm->wait);
     admm->rho *= fmin(fmax(change, 1 / MAX_CHANGE), MAX_CHANGE);
     int status = factor(admm);
-    for (size_t j = 0; j < size; j++) {
-        admm->W[j] *= before / admm->rho;
-    }
+    array_scale(admm->W, before / admm->rho, size);
     if (admm->anderson) {
         anderson_restart(admm->anderson);
     }

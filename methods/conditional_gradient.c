@@ -39,9 +39,7 @@ static bool is_stalled(struct progress *progress, uint64_t iteration, double gap
  * minus the iterate, as weights and scores. */
 static int set_direction(const struct score_map *map, double cost, struct state *state,
                          struct error *err) {
-    for (size_t i = 0; i < map->n; i++) {
-        state->g[i] *= -cost;
-    }
+    array_scale(state->g, -cost, map->n);
     if (map->adjoint(map, state->g, state->vertex, err) < 0 ||
         map->scores(map, state->vertex, state->vertex_s, err) < 0) {
         return -1;

@@ -104,9 +104,7 @@ static int solve_coefficients(struct search *search) {
         return -1;
     }
     cholesky_solve_columns(search->A, m, search->B, k, search->threads);
-    for (size_t j = 0; j < m * k; j++) {
-        search->b[j] = (float)search->B[j];
-    }
+    array_narrow(search->b, search->B, m * k);
     return 0;
 }
 
@@ -141,9 +139,7 @@ static int evaluate(struct search *search, const double *at, double *value, doub
     size_t size = search->m * search->d;
     float *z = search->z.data->value;
     const struct data *points = search->z.data;
-    for (size_t j = 0; j < size; j++) {
-        z[j] = (float)at[j];
-    }
+    array_narrow(z, at, size);
     kernel_squares(points, search->z.norm);
     threads_run(search->threads, PARTS, multiply_part, search);
     if (error_first(search->error, threads_count(search->threads), err) < 0) {
@@ -184,9 +180,7 @@ struct memory {
 static void find_direction(const struct memory *memory, const double *gradient, double *direction) {
     size_t size = memory->size, stored = smaller(memory->n, PAIRS);
     double factor[PAIRS];
-    for (size_t j = 0; j < size; j++) {
-        direction[j] = -gradient[j];
-    }
+    array_multiple(direction, -1, gradient, size);
     for (size_t t = memory->n; t-- > memory->n - stored;) {
         size_t p = t % PAIRS;
         factor[p] = memory->reciprocal[p] * array_dot(memory->step + p * size, direction, size);
@@ -195,9 +189,7 @@ static void find_direction(const struct memory *memory, const double *gradient, 
     size_t last = (memory->n + PAIRS - 1) % PAIRS;
     const double *y = memory->change + last * size;
     double scale = stored > 0 ? 1 / (memory->reciprocal[last] * array_dot(y, y, size)) : 1;
-    for (size_t j = 0; j < size; j++) {
-        direction[j] *= scale;
-    }
+    array_scale(direction, scale, size);
     for (size_t t = memory->n - stored; t < memory->n; t++) {
         size_t p = t % PAIRS;
         double back = memory->reciprocal[p] * array_dot(memory->change + p * size, direction, size);
@@ -285,9 +277,7 @@ static int search_points(struct search *search, struct data *points, const struc
     }
     int status =
         descend(search, &memory, at, next, gradient, next_gradient, direction, monitor, err);
-    for (size_t j = 0; j < size; j++) {
-        points->value[j] = (float)at[j];
-    }
+    array_narrow(points->value, at, size);
     free(block);
     return status;
 }

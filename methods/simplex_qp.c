@@ -86,11 +86,7 @@ static int newton_step(struct search *search) {
         ridge = cholesky_next_ridge(ridge);
     } while (cholesky_factor(search->reduced, m));
     cholesky_solve(search->reduced, m, search->step);
-    double sum = 0;
-    for (size_t i = 0; i < m; i++) {
-        sum += search->step[i];
-    }
-    search->step[m] = -sum;
+    search->step[m] = -array_sum(search->step, m);
     return 0;
 }
 

@@ -174,16 +174,12 @@ static bool is_at_minimum(const struct huber_path *path) {
 static void try_multiples(struct huber_path *path) {
     for (double increment = MIN_INCREMENT; increment < MAX_INCREMENT; increment *= COARSE) {
         double factor = 1 + increment, offset;
-        for (size_t i = 0; i < path->map->n; i++) {
-            path->trial[i] = factor * path->s[i];
-        }
+        array_multiple(path->trial, factor, path->s, path->map->n);
         path->risk.cut(path->risk.context, path->trial, path->g, &offset);
         double primal = 0.5 * factor * factor * path->squared_norm + path->cost * *path->loss;
         if (primal < path->primal) {
             path->primal = primal;
-            for (size_t k = 0; k < path->map->dimension; k++) {
-                path->best_w[k] = factor * path->w[k];
-            }
+            array_multiple(path->best_w, factor, path->w, path->map->dimension);
         }
     }
 }

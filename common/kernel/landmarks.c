@@ -147,9 +147,7 @@ static int solve_in_double(struct filling *filling, size_t first, size_t n, size
     }
     for (size_t i = 0; i < n; i++) {
         float *row = landmarks->Z + (first + i) * landmarks->stride;
-        for (size_t a = 0; a < m; a++) {
-            row[a] = (float)block[i * m + a];
-        }
+        array_narrow(row, block + i * m, m);
     }
     return 0;
 }
@@ -258,9 +256,7 @@ static void multiply_features(const struct landmarks *landmarks, const double *V
     size_t k = extension->k, size = landmarks->width * k;
     for (size_t first = 0; first < landmarks->n; first += CHUNK) {
         size_t n = smaller(CHUNK, landmarks->n - first);
-        for (size_t j = 0; j < n * k; j++) {
-            extension->narrow[j] = (float)V[first * k + j];
-        }
+        array_narrow(extension->narrow, V + first * k, n * k);
         cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)landmarks->width, (int)k, (int)n,
                     1, landmarks->Z + first * landmarks->stride, (int)landmarks->stride,
                     extension->narrow, (int)k, 0, extension->part, (int)k);
@@ -274,9 +270,7 @@ static void multiply_features(const struct landmarks *landmarks, const double *V
 static void subtract_features(const struct landmarks *landmarks, const double *V, const double *KV,
                               struct extension *extension) {
     size_t k = extension->k;
-    for (size_t j = 0; j < landmarks->width * k; j++) {
-        extension->part[j] = (float)extension->P[j];
-    }
+    array_narrow(extension->part, extension->P, landmarks->width * k);
     for (size_t first = 0; first < landmarks->n; first += CHUNK) {
         size_t n = smaller(CHUNK, landmarks->n - first);
         cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)k,

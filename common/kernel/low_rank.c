@@ -1,6 +1,7 @@
 /* Systems of a low-rank matrix plus a diagonal, by the Woodbury formula. */
 #include "common/kernel/low_rank.h"
 
+#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
@@ -142,8 +143,6 @@ void low_rank_solve(const struct low_rank *low, double *B) {
         cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, half[h], CblasNonUnit, (int)m, (int)k, 1,
                     low->M, (int)m, low->sum, (int)k);
     }
-    for (size_t j = 0; j < size; j++) {
-        low->part[j] = (float)low->sum[j];
-    }
+    array_narrow(low->part, low->sum, size);
     threads_run(low->threads, PARTS, subtract_correction, &solving);
 }

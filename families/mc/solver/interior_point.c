@@ -274,9 +274,7 @@ static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, struct err
 /* Certifies `factor` times the best weights. */
 static int certify_rescaled(struct mc_interior *mc, double cost, double factor,
                             const struct mc_dual *dual, struct mc_fit *fit, struct error *err) {
-    for (size_t c = 0; c < mc->k * mc->d; c++) {
-        mc->w[c] = factor * mc->fit.w[c];
-    }
+    array_multiple(mc->w, factor, mc->fit.w, mc->k * mc->d);
     return take_weights(mc, mc->w, fit->weights, fit->bias, err) < 0
                ? -1
                : mc_certify(mc->task, cost, dual, fit, err);

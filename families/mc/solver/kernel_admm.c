@@ -157,9 +157,7 @@ static void take_primal(struct mc_admm *admm, const double *U, double epsilon) {
     descent->F = F;
     if (descent->primal < admm->primal) {
         admm->primal = descent->primal;
-        for (size_t j = 0; j < admm->n * admm->k; j++) {
-            admm->best[j] = descent->scale * U[j];
-        }
+        array_multiple(admm->best, descent->scale, U, admm->n * admm->k);
     }
 }
 

@@ -157,9 +157,7 @@ static int set_weights(const struct mc_kernel_descent *descent, const struct poi
     if (!fit->weights || (points->bias && !fit->bias)) {
         return -1;
     }
-    for (size_t j = 0; j < size; j++) {
-        fit->weights[j] = scale * points->U[j];
-    }
+    array_multiple(fit->weights, scale, points->U, size);
     for (size_t c = 0; points->bias && c < descent->k; c++) {
         fit->bias[c] = scale * points->bias[c];
     }
@@ -177,9 +175,7 @@ static int certify_scaled(const struct mc_kernel_descent *descent, const struct 
                                  .q = descent->q,
                                  .target_gap = descent->epsilon,
                                  .compute_scaling = true};
-    for (size_t j = 0; j < size; j++) {
-        points->scaled[j] = scale * points->scores[j];
-    }
+    array_multiple(points->scaled, scale, points->scores, size);
     return set_weights(descent, points, scale, fit, err) < 0
                ? -1
                : mc_certify(descent->task, descent->cost, &dual, fit, err);

@@ -2,6 +2,7 @@
  * with the policy's handovers. See kernel_descent.h. */
 #include "families/mc/solver/kernel_descent.h"
 
+#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
@@ -260,9 +261,7 @@ static int run(void *context, double epsilon, const struct monitor *monitor, str
 /* Scales alpha and F from the last cost to this one, and sets the caps. */
 static void set_cost(struct mc_kernel_descent *descent, double cost) {
     double ratio = descent->cost > 0 ? cost / descent->cost : 1;
-    for (size_t i = 0; i < descent->n; i++) {
-        descent->row_cap[i] = cost * descent->task->row_weight[i];
-    }
+    array_multiple(descent->row_cap, cost, descent->task->row_weight, descent->n);
     descent->cost = cost;
     for (size_t i = 0; ratio != 1 && i < descent->n; i++) {
         mc_alpha_scale(&descent->alpha, i, ratio);

@@ -3,6 +3,7 @@
  * linear_sweep_real.h, linear_bounds_real.h and linear_distributed_real.h, compiled for both. */
 #include "families/mc/solver/linear_descent.h"
 
+#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/gap.h"
@@ -461,9 +462,7 @@ static void set_cost(struct mc_linear *linear, double cost) {
     for (size_t i = 0; linear->cost > 0 && linear->cost != cost && i < linear->n; i++) {
         mc_alpha_scale(&linear->alpha, i, cost / linear->cost);
     }
-    for (size_t i = 0; i < linear->n; i++) {
-        linear->row_cap[i] = cost * linear->task->row_weight[i];
-    }
+    array_multiple(linear->row_cap, cost, linear->task->row_weight, linear->n);
     if (linear->cost > 0 && !linear->shape.form->simplex) {
         mc_alpha_clip(&linear->alpha, linear->row_cap);
     }

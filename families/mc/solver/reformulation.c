@@ -2,6 +2,7 @@
  * (reformulation.h). */
 #include "families/mc/solver/reformulation.h"
 
+#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/kernel/explicit_features.h"
@@ -142,9 +143,7 @@ static size_t weight_rows(const struct mc_task *task) {
 static int certify_multiple(const struct mc_task *task, double cost, double factor,
                             const struct mc_dual *point, struct mc_fit *fit, struct error *err) {
     size_t k = task->shape.k, entries = weight_rows(task) * k;
-    for (size_t j = 0; j < entries; j++) {
-        fit->weights[j] *= factor;
-    }
+    array_scale(fit->weights, factor, entries);
     for (size_t c = 0; fit->bias && c < k; c++) {
         fit->bias[c] *= factor;
     }

@@ -1,6 +1,7 @@
 /* Values, gradients and second derivatives of the smoothed losses. */
 #include "families/mc/solver/smoothed_loss.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
 
 #include <math.h>
@@ -146,9 +147,7 @@ int mc_smooth_alpha(const struct mc_smooth *smooth, double cost, const double *s
         double loss, weight = cost * task->row_weight[i], *u = smooth->u;
         double theta = prepare(smooth, smooth->mu, task->y[i], s + i * k, &loss);
         fill_row(smooth, theta, u);
-        for (size_t c = 0; c < k; c++) {
-            u[c] *= weight;
-        }
+        array_scale(u, weight, k);
         if (mc_alpha_store(alpha, i, u, err) < 0) {
             return -1;
         }

@@ -271,9 +271,7 @@ static void row_alpha(const void *context, size_t i, const struct ml_block *bloc
         return;
     }
     ml_block_squared_alpha(block, dual, alpha);
-    for (size_t j = 0; j < (size_t)block->n_relevant * (block->q - block->n_relevant); j++) {
-        alpha[j] *= admm->scale;
-    }
+    array_scale(alpha, admm->scale, (size_t)block->n_relevant * (block->q - block->n_relevant));
 }
 
 /* Whether the later half of the evaluations has hardly reduced the gap. */

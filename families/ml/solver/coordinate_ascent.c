@@ -263,27 +263,17 @@ static int best_factor(struct ml_ascent *ascent, double ratio, double *factor, s
 
 static void scale(struct ml_ascent *ascent, double factor, double ratio) {
     size_t n = ascent->rows->n, width = ascent->store.width;
-    for (size_t k = 0; k < n * width; k++) {
-        ascent->beta[k] *= factor;
-    }
-    for (size_t k = 0; k < width; k++) {
-        ascent->total[k] *= factor;
-    }
-    for (size_t k = 0; k < (size_t)ascent->alpha_start[n]; k++) {
-        ascent->alpha[k] *= factor;
-    }
-    for (size_t i = 0; i < n; i++) {
-        ascent->conjugate[i] *= factor * factor / ratio;
-    }
+    array_scale(ascent->beta, factor, n * width);
+    array_scale(ascent->total, factor, width);
+    array_scale(ascent->alpha, factor, (size_t)ascent->alpha_start[n]);
+    array_scale(ascent->conjugate, factor * factor / ratio, n);
     ml_store_scale(&ascent->store, factor);
     /* alpha_scores satisfy their definition with the lambda of the new cost: the slacks 1 - s_p +
      * s_r are multiplied by factor / ratio */
     for (size_t i = 0; ascent->alpha_scores && i < n; i++) {
         struct ml_block block = ml_ascent_block(ascent, i);
         double *s = ascent->alpha_scores + i * width, slopes = factor / ratio;
-        for (size_t k = 0; k < width; k++) {
-            s[k] *= slopes;
-        }
+        array_scale(s, slopes, width);
         for (uint32_t p = 0; p < block.n_relevant; p++) {
             s[block.relevant[p]] += 1 - slopes;
         }
@@ -438,11 +428,7 @@ static int sweep_distributed(struct ml_ascent *ascent, size_t *n, struct error *
 
 /* Sum of the rows' gaps at their last visits. */
 static double gap_at_last_visits(const struct ml_ascent *ascent) {
-    double predicted = 0;
-    for (size_t i = 0; i < ascent->rows->n; i++) {
-        predicted += ascent->gap[i];
-    }
-    return cluster_total(ascent->rows->cluster, predicted);
+    return cluster_total(ascent->rows->cluster, array_sum(ascent->gap, ascent->rows->n));
 }
 
 int ml_ascent_run(struct ml_ascent *ascent, struct ml_run *run, struct error *err) {

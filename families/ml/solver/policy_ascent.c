@@ -126,11 +126,7 @@ static struct ml_bounds bounds_without_prox(const struct ml_ascent *ascent,
 /* The first rho: a share of the mean diagonal entry of K. */
 static double first_rho(const struct ml *ml) {
     const double diagonal_share = 0.3;
-    double sum = 0;
-    for (size_t i = 0; i < ml->rows.n; i++) {
-        sum += ml->ascent.store.diagonal[i];
-    }
-    sum = cluster_total(ml->rows.cluster, sum);
+    double sum = cluster_total(ml->rows.cluster, array_sum(ml->ascent.store.diagonal, ml->rows.n));
     return sum > 0 ? diagonal_share * sum / (double)ml->rows.n_everywhere : 1;
 }
 

@@ -78,15 +78,9 @@ static void scale_point(const struct ml *ml, const struct ml_parameters *paramet
         squared_norm += array_dot(point->bias, point->bias, q) / (ml->setup.bias * ml->setup.bias);
     }
     scale *= best_multiple(ml, parameters, point, squared_norm);
-    for (size_t k = 0; k < n; k++) {
-        point->weights[k] *= scale;
-    }
-    for (size_t k = 0; k < ml->rows.n_all * q; k++) {
-        point->scores[k] *= scale;
-    }
-    for (size_t k = 0; k < q; k++) {
-        point->bias[k] *= scale;
-    }
+    array_scale(point->weights, scale, n);
+    array_scale(point->scores, scale, ml->rows.n_all * q);
+    array_scale(point->bias, scale, q);
 }
 
 /* For each label the largest shift of its scores, upwards where it is not relevant, or downwards
@@ -118,9 +112,7 @@ static void find_slack(const struct ml *ml, const struct ml_point *point, bool f
         }
     }
     cluster_max(ml->rows.cluster, slack, q);
-    for (size_t k = 0; k < q; k++) {
-        slack[k] = -slack[k];
-    }
+    array_scale(slack, -1, q);
 }
 
 /* Moves the entries of a free bias together where the loss does not determine them: an interior

@@ -1,6 +1,7 @@
 /* The approximate problem: its map, its solution, and the estimate of its gap (low_rank.h). */
 #include "families/rank/solver/low_rank.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/random.h"
 #include "common/base/sizes.h"
@@ -317,9 +318,7 @@ static int expand(const struct rank_low_rank *low, enum rank_loss loss, double c
     if (loss != RANK_HINGE || risk.mu > 0) { /* else alpha = 0 is the best dual point */
         rank_risk_evaluate(&risk, fit->dual_scores, beta, &offset);
     }
-    for (size_t i = 0; i < n; i++) {
-        beta[i] *= -cost;
-    }
+    array_scale(beta, -cost, n);
     rank_risk_free(&risk);
     free(fit->weights);
     free(fit->dual_weights);

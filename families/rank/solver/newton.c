@@ -65,9 +65,7 @@ static int form_hessian(struct newton *newton, struct error *err) {
     }
     cluster_sum_lower(newton->map->cluster, newton->H, d);
     double factor = curvature_factor(newton);
-    for (size_t i = 0; i < d * d; i++) {
-        newton->H[i] *= factor;
-    }
+    array_scale(newton->H, factor, d * d);
     for (size_t i = 0; i < d; i++) {
         newton->H[i * d + i] += 1;
     }
@@ -85,9 +83,7 @@ static int formed_hessian_step(struct newton *newton, bool *found, struct error 
     if (!*found) {
         return 0;
     }
-    for (size_t i = 0; i < d; i++) {
-        newton->path.step[i] = -newton->path.gradient[i];
-    }
+    array_multiple(newton->path.step, -1, newton->path.gradient, d);
     cholesky_solve(newton->H, d, newton->path.step);
     return newton->map->scores(newton->map, newton->path.step, newton->path.step_s, err);
 }

@@ -3,6 +3,7 @@
  * sample: pair by pair. */
 #include "families/rank/solver/pairs.h"
 
+#include "common/base/array.h"
 #include "common/base/dispatch.h"
 #include "families/rank/solver/partners.h"
 
@@ -213,14 +214,10 @@ static void sums_run(void *argument, size_t t, size_t worker) {
 double rank_pairs_sums(struct rank_pairs *pairs, const double *s, double delta, double *count,
                        double *moment) {
     struct sums_task task = {pairs, s, delta, count, moment};
-    double total = 0;
     memset(count, 0, pairs->n * sizeof *count);
     if (moment) {
         memset(moment, 0, pairs->n * sizeof *moment);
     }
     threads_run(pairs->threads, pairs->n_tasks, sums_run, &task);
-    for (size_t g = 0; g < pairs->n_groups; g++) {
-        total += pairs->group_sum[g];
-    }
-    return total;
+    return array_sum(pairs->group_sum, pairs->n_groups);
 }

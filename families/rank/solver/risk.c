@@ -65,9 +65,7 @@ static double cut_hinge(struct rank_risk *risk, const double *s, double *g, doub
     double sums[2] = {rank_pairs_sums(risk->pairs, s, 1, g, NULL), 0};
     sums[1] = array_dot(g, s, n);
     cluster_sum(risk->pairs->cluster, sums, 2);
-    for (size_t i = 0; i < n; i++) {
-        g[i] = -g[i];
-    }
+    array_scale(g, -1, n);
     risk->active = *offset = risk->dual_offset = sums[0];
     risk->true_value = fmax(0, sums[0] - sums[1]);
     return risk->true_value;
@@ -77,9 +75,7 @@ static double cut_square(struct rank_risk *risk, const double *s, double *g, dou
     double sums_of_pairs[N_SUMS];
     sum_pairs(risk, s, 1, risk->moment, sums_of_pairs);
     cluster_sum(risk->pairs->cluster, sums_of_pairs, N_SUMS);
-    for (size_t i = 0; i < risk->pairs->n; i++) {
-        g[i] = -2 * risk->moment[i];
-    }
+    array_multiple(g, -2, risk->moment, risk->pairs->n);
     double second = second_sum(sums_of_pairs, 1);
     risk->active = sums_of_pairs[ACTIVE];
     risk->true_value = second;

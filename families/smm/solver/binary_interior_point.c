@@ -1,6 +1,7 @@
 /* Rows, callbacks and runs of the interior-point methods of smm (binary_interior_point.h). */
 #include "families/smm/solver/binary_interior_point.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
@@ -142,9 +143,7 @@ static int factor(void *context, const double *theta) {
     for (size_t i = 0; i < in->rows.n; i++) {
         const double *x = in->rows.F + i * in->rows.m;
         double root = sqrt(theta[i]), *row = least_squares_row(in->stacked, i);
-        for (size_t j = 0; j < in->rows.m; j++) {
-            row[j] = root * x[j];
-        }
+        array_multiple(row, root, x, in->rows.m);
     }
     return least_squares_factor(in->stacked);
 }

@@ -241,9 +241,7 @@ static void update_primal(struct smm_newton *newton) {
     if (found.primal < fit->primal) {
         fit->primal = found.primal;
         fit->bias = found.bias;
-        for (size_t j = 0; j < newton->cells; j++) {
-            fit->w[j] = found.c * newton->S[j];
-        }
+        array_multiple(fit->w, found.c, newton->S, newton->cells);
     }
 }
 

@@ -436,9 +436,7 @@ static int solve_features(struct newton_system *system, const struct curved *cur
     }
     *solved = !monitor_past_deadline(monitor) && cholesky_factor(system->H, cells) == 0;
     if (*solved) {
-        for (size_t j = 0; j < cells; j++) {
-            step[j] = -gradient[j];
-        }
+        array_multiple(step, -1, gradient, cells);
         cholesky_solve(system->H, cells, step);
     }
     return 0;
@@ -630,9 +628,7 @@ static int solve_rows(struct forming *forming, const struct curved *curved, size
     memset(system->b, 0, all * sizeof *system->b);
     curved_scores(system, curved, system->z, system->b + own);
     cluster_sum(system->rows->cluster, system->b, all);
-    for (size_t i = 0; i < all; i++) {
-        system->b[i] = -system->b[i];
-    }
+    array_scale(system->b, -1, all);
     if (solve_formed(forming, monitor, system->b, system->x, solved, err) < 0) {
         return -1;
     }

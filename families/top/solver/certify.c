@@ -46,17 +46,13 @@ void top_certifier_free(struct top_certifier *certifier) {
 /* The bias that the constant feature adds to the scores of weights (map->dimension). */
 static double bias_of(const struct top_certifier *certifier, const double *weights) {
     const struct score_map *map = certifier->map;
-    double sum = 0;
     if (certifier->constant == 0) {
         return 0;
     }
     if (map->primal) {
         return certifier->constant * weights[map->dimension - 1];
     }
-    for (size_t i = 0; i < map->n; i++) {
-        sum += weights[i];
-    }
-    return certifier->constant * certifier->constant * sum;
+    return certifier->constant * certifier->constant * array_sum(weights, map->n);
 }
 
 /* Adds the coefficients of equal rows to that of the first of them. The function stays the same,
@@ -394,9 +390,7 @@ static int rescale(const struct top_certifier *certifier, struct loss *loss,
     for (size_t k = 0; k < trials && status == 0 && certificate->gap > loss->epsilon; k++) {
         struct certificate candidate;
         double trial_factor = best * (1 + extra[k]);
-        for (size_t j = 0; j < d; j++) {
-            trial[j] = trial_factor * weights[j];
-        }
+        array_multiple(trial, trial_factor, weights, d);
         for (size_t i = 0; fit->scores && i < n; i++) {
             work[i] = trial_factor * fit->scores[i];
         }

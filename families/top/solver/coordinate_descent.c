@@ -429,9 +429,7 @@ static int copy_fit(const struct top_descent *descent, double multiple, struct f
     if (top_dual_allocate(fit, n, d, err) < 0) {
         return -1;
     }
-    for (size_t k = 0; k < d; k++) {
-        fit->weights[k] = multiple * descent->w[k];
-    }
+    array_multiple(fit->weights, multiple, descent->w, d);
     if (multiple == 1 && descent->problem->constant == 0) {
         fit->scores = memory_array(n, sizeof(double), "scores", err);
         if (!fit->scores) {

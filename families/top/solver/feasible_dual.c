@@ -1,6 +1,7 @@
 /* Clipping and scaling of dual points to their feasible set (feasible_dual.h). */
 #include "families/top/solver/feasible_dual.h"
 
+#include "common/base/array.h"
 #include "common/base/memory.h"
 
 #include <math.h>
@@ -31,17 +32,7 @@ static bool clip(const struct top_risk *risk, double C, double *alpha, double *b
 
 /* The sum of x (risk->n) over the rows of all processes. */
 static double sum_of(const struct top_risk *risk, const double *x) {
-    double sum = 0;
-    for (size_t i = 0; i < risk->n; i++) {
-        sum += x[i];
-    }
-    return cluster_total(risk->cluster, sum);
-}
-
-static void scale(double *x, size_t n, double factor) {
-    for (size_t i = 0; i < n; i++) {
-        x[i] *= factor;
-    }
+    return cluster_total(risk->cluster, array_sum(x, risk->n));
 }
 
 /* Increases the entries between 0 and their caps in proportion, until beta sums to m or none is
@@ -85,7 +76,7 @@ static void repair_mean(const struct top_risk *risk, double m, double *beta) {
     }
     double sum = sum_of(risk, beta);
     if (sum > m) {
-        scale(beta, n, m / sum);
+        array_scale(beta, m / sum, n);
         return;
     }
     double missing = raise_entries(risk, m, beta), slack = 0;
@@ -121,6 +112,6 @@ void top_dual_repair(const struct top_risk *risk, double C, double *alpha, doubl
         beta[j] = m * (risk->mass[j] / risk->total_mass);
     }
     if (sum > 0) {
-        scale(beta, n, m / sum);
+        array_scale(beta, m / sum, n);
     }
 }

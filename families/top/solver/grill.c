@@ -139,9 +139,7 @@ static int evaluate(struct run *run, struct point *point, struct error *err) {
 static void find_direction(struct run *run) {
     size_t d = run->d, kept = run->n_pairs < MAX_PAIRS ? run->n_pairs : MAX_PAIRS;
     double *q = run->direction, weight[MAX_PAIRS];
-    for (size_t k = 0; k < d; k++) {
-        q[k] = -run->at.g[k];
-    }
+    array_multiple(q, -1, run->at.g, d);
     for (size_t i = 0; i < kept; i++) {
         size_t at = (run->n_pairs - 1 - i) % MAX_PAIRS;
         weight[at] = run->product[at] * array_dot(run->step[at], q, d);
@@ -151,9 +149,7 @@ static void find_direction(struct run *run) {
         size_t last = (run->n_pairs - 1) % MAX_PAIRS;
         double scale =
             1 / (run->product[last] * array_dot(run->change[last], run->change[last], d));
-        for (size_t k = 0; k < d; k++) {
-            q[k] *= scale;
-        }
+        array_scale(q, scale, d);
     }
     for (size_t i = kept; i-- > 0;) {
         size_t at = (run->n_pairs - 1 - i) % MAX_PAIRS;

@@ -156,9 +156,7 @@ static struct bounds bounds_of(struct top_interior_run *run) {
 static void store_primal(struct top_interior_run *run, const struct bounds *bounds) {
     const double *f = run->in.width > 0 ? run->in.at.f : run->in.b;
     run->primal = bounds->primal;
-    for (size_t i = 0; i < run->width; i++) {
-        run->best_f[i] = bounds->multiple * f[i];
-    }
+    array_multiple(run->best_f, bounds->multiple, f, run->width);
 }
 
 static void store_dual(struct top_interior_run *run, const struct bounds *bounds) {

@@ -116,9 +116,7 @@ static int complete_primal(struct top_smo *smo, struct fit *inner, struct error 
     double squared_norm = array_dot(inner->weights, smo->row_s, n);
     double multiple = top_risk_multiple(smo->risk, smo->cost, squared_norm, smo->row_s,
                                         TOP_MULTIPLE_EXACT, smo->scores, &inner->primal);
-    for (size_t i = 0; i < n; i++) {
-        inner->weights[i] *= multiple;
-    }
+    array_scale(inner->weights, multiple, n);
     return 0;
 }
 

@@ -327,9 +327,7 @@ static int factor_feature_matrix(struct top_system *system, const double *E) {
         for (size_t r = 0; r < height; r++) {
             double *row = system->block + r * d, scale = 1 / sqrt(E[i + r]);
             take_row(system, i + r, row);
-            for (size_t j = 0; j < d; j++) {
-                row[j] *= scale;
-            }
+            array_scale(row, scale, d);
         }
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (int)d, (int)height, 1, system->block,
                     (int)d, 1, system->factor, (int)d);

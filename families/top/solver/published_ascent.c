@@ -2,6 +2,7 @@
  * squared quantile. */
 #include "families/top/solver/published_ascent.h"
 
+#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
@@ -342,10 +343,7 @@ static int start(struct cd *cd, uint64_t seed, struct error *err) {
         cd->beta[i] = risk->mass[i] > 0 ? cd->cost * random_unit(&random) : 0;
     }
     top_dual_repair(risk, cd->cost, cd->alpha, cd->beta);
-    cd->level = 0;
-    for (size_t i = 0; i < cd->n; i++) {
-        cd->level += cd->alpha[i];
-    }
+    cd->level = array_sum(cd->alpha, cd->n);
     return compute_scores(cd, err);
 }
 

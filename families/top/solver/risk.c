@@ -46,11 +46,7 @@ void top_risk_ready(struct top_risk *risk, double k) {
 }
 
 double top_risk_sum_shares(const struct top_risk *risk) {
-    double shares = 0;
-    for (size_t i = 0; i < risk->n; i++) {
-        shares += risk->share[i];
-    }
-    return cluster_total(risk->cluster, shares);
+    return cluster_total(risk->cluster, array_sum(risk->share, risk->n));
 }
 
 double top_loss(bool square, double u) {
@@ -133,7 +129,7 @@ static double newton_step(const struct top_risk *risk, const double *s, const st
  * theta is small, and C may magnify the loss. */
 static double threshold_from_root(const struct top_risk *risk, const double *s,
                                   const struct root *at, double *p) {
-    double mass = 0, mean = 0, variance_sum = 0, sum = 0, theta = risk->theta;
+    double mass = 0, mean = 0, variance_sum = 0, theta = risk->theta;
     for (size_t i = 0; i < risk->n; i++) {
         bool above = theta * (at->highest - s[i]) <= at->a * (1 + BREAKPOINT_WIDTH);
         p[i] = above ? risk->mass[i] : 0;
@@ -154,10 +150,7 @@ static double threshold_from_root(const struct top_risk *risk, const double *s,
             p[i] *= fmax(0, root + theta * (s[i] - mean));
         }
     }
-    for (size_t i = 0; i < risk->n; i++) {
-        sum += p[i];
-    }
-    sum = cluster_total(risk->cluster, sum);
+    double sum = cluster_total(risk->cluster, array_sum(p, risk->n));
     for (size_t i = 0; i < risk->n; i++) {
         p[i] /= sum;
     }
@@ -330,9 +323,7 @@ double top_risk_multiple(struct top_risk *risk, double C, double squared_norm, c
     double root = 1, root_value = INFINITY;
     *primal = INFINITY;
     for (int evaluation = 0; evaluation < MAX_EVALUATIONS; evaluation++) {
-        for (size_t i = 0; i < risk->n; i++) {
-            scaled[i] = x * s[i];
-        }
+        array_multiple(scaled, x, s, risk->n);
         double value = 0.5 * x * x * squared_norm + C * top_risk_value(risk, scaled, g);
         double slope =
             x * squared_norm + C * cluster_total(risk->cluster, array_dot(g, s, risk->n));

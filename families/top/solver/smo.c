@@ -7,6 +7,7 @@
  * double. */
 #include "families/top/solver/smo.h"
 
+#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
@@ -257,9 +258,7 @@ int top_smo_copy(struct top_smo *smo, struct fit *fit, struct error *err) {
     if (map->adjoint(map, smo->row_g, fit->weights, err) < 0) {
         return -1;
     }
-    for (size_t k = 0; k < d; k++) {
-        fit->weights[k] *= smo->scaling;
-    }
+    array_scale(fit->weights, smo->scaling, d);
     return !map->primal && smo->is_fresh && smo->is_exact ? copy_scores(smo, fit, err) : 0;
 }
 

@@ -1,4 +1,5 @@
 /* The starting point of smo, and the scores and sums of a point computed from the data. */
+#include "common/base/array.h"
 #include "common/base/memory.h"
 #include "common/base/threads.h"
 #include "families/top/solver/smo_private.h"
@@ -174,9 +175,7 @@ static void set_point_at_scores(struct top_smo *smo, double cost, double x) {
     struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
     double offset;
-    for (size_t i = 0; i < state->n; i++) {
-        smo->work[i] = x * smo->row_s[i];
-    }
+    array_multiple(smo->work, x, smo->row_s, state->n);
     top_risk_cut(risk, smo->work, smo->row_g, &offset);
     for (size_t p = 0; p < state->n; p++) {
         state->alpha[p] = cost * risk->slope[state->row_of[p]];
@@ -191,11 +190,8 @@ static void set_point_at_zero_scores(struct top_smo *smo, double cost) {
     const struct top_risk *risk = smo->risk;
     struct top_state *state = &smo->state;
     memset(smo->row_s, 0, state->n * sizeof *smo->row_s);
-    double sum = 0;
     set_point_at_scores(smo, cost, 0);
-    for (size_t p = 0; p < state->n; p++) {
-        sum += state->alpha[p];
-    }
+    double sum = array_sum(state->alpha, state->n);
     for (size_t p = 0; p < state->n; p++) {
         state->beta[p] = sum * (risk->mass[state->row_of[p]] / risk->total_mass);
     }
