@@ -4,6 +4,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/data/duplicates.h"
 #include "common/data/scale.h"
 #include "driver/fit.h"
 #include "driver/max_sv.h"
@@ -116,7 +117,9 @@ static int gram_scores(struct fit_work *work, const struct solution *solution, s
         }
     }
     free(coefficient);
-    return status;
+    return status < 0 ? -1
+                      : duplicates_equalise(work->group->crossval->data, fold->rows, fold->n_held,
+                                            work->scores, n_outputs, err);
 }
 
 /* Computes scores as the predictor does. */

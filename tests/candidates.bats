@@ -770,6 +770,20 @@ TABLE
     refuses '' --system nowhere candidates.svm line.model times.tsv
 }
 
+@test "candidates: features whose MS/MS scores are all equal do not change the weight of the others" {
+    printf '1 1:1\n2 1:2\n' >train.svm
+    svm-rank-train -q train.svm time.model >report
+    printf 'A\t1\nB\t2\n' >times.tsv
+    for score in .5 2.5; do
+        printf '%s\n' '0 qid:A 1:1 # a1' '2.5 qid:A 1:4 # a2' >$score.svm
+        for name in b1 b2 b3; do echo "$score qid:B 1:1 # $name"; done >>$score.svm
+        svm-rank-candidates -q -D 1 $score.svm time.model times.tsv >$score.out
+    done
+    # theta is 1 over the deviation of A, 1.25, whatever the equal scores of B are
+    diff <(grep ^A .5.out) <(grep ^A 2.5.out)
+    near "$(awk '$2 == "a2" { print $5 }' .5.out)" -.921129503287375 1e-12
+}
+
 @test "candidates: outputs that cannot be written are errors" {
     simple
     refused svm-rank-candidates -q candidates.svm line.model times.tsv /dev/full

@@ -198,6 +198,18 @@ END
     done
 }
 
+@test "cli: equal rows are ties in the measures of held-out rows, wherever they are, for all kernels" {
+    printf '%s\n' '1 1:.3 2:.1' '2 1:.7 2:.4' '3 1:.2 2:.9' '4 1:1.1 2:.5' '5 1:.6 2:1.3' >train.svm
+    seq 1 5 | sed 's/$/ 1:.55 2:.35/' >up.svm
+    tac up.svm >down.svm
+    for kernel in linear polynomial rbf laplacian minmax rational; do
+        for test in up down; do
+            run -0 svm-rank-train -q -t $kernel --validate $test.svm train.svm
+            assert_line 'Validation Accuracy = 50% (pairwise-accuracy)'
+        done
+    done
+}
+
 @test "cli: a sweep with --validate trains its model on the training rows only" {
     svm-rank-train -q -c 1 -t rbf train.svm alone >/dev/null
     svm-rank-train -q -c 1e-9,1 -t rbf --select spearman --validate train.svm train.svm m >out

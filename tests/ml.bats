@@ -685,3 +685,17 @@ END
         within "$(header iterations float)" 1 "$(header iterations double)"
     done
 }
+
+@test "ml: thresholds see that equal rows have equal scores" {
+    { yes ' 1:.8 2:-1.1' | head -3 && yes 'l0 1:.8 2:-1.1' | head -2 && yes 'l1 1:.8 2:-1.1' | head -2 &&
+        yes ' 1:-.5 2:1.1' | head -2 && yes 'l1 1:-.5 2:1.1' | head -2 && echo 'l0,l1 1:-.5 2:1.1' &&
+        yes 'l0 1:1.1 2:.7' | head -4 && echo 'l0,l1 1:1.1 2:.7' && yes ' 1:1.1 2:.7' | head -2; } |
+        shuf --random-source=<(yes) >rows.svm
+    for kernel in rbf laplacian; do
+        svm-ml-train -q --threshold scut -t $kernel rows.svm $kernel.model >report
+        svm-ml-predict -q --scores rows.svm $kernel.model | cut -d' ' -f2 >scores
+        read -r _ _ level _ <<<"$(grep '^threshold ' $kernel.model)"
+        # no level is that of a row: it is in the middle between two, or beyond all
+        awk -v level="$level" '{ off = $1 - level; if (off * off < 1e-18) { print $1, level; exit 1 } }' scores
+    done
+}

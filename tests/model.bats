@@ -197,3 +197,19 @@ SV"
     printf '1 0:1 1:2 2:1 3:4\n' | svm-top-predict -q - model labels 2>err
     assert_equal "$(<err)" ''
 }
+
+@test "model: features without a weight count in the norm of a row, whatever the largest index is" {
+    for top in 90 9000000; do
+        sed "s/TOP/$top/" <<'END' >train.svm
+3 qid:1 1:3 TOP:1
+1 qid:1 1:1 TOP:3
+5 qid:2 1:1 77:10
+END
+        svm-rank-train -q --scale l2 train.svm $top.model >report
+        svm-rank-predict -q train.svm $top.model >$top.out
+        printf '0 5:10 1:1\n' | awk '{ print $1, $3, $2 }' | svm-rank-predict -q - $top.model >>$top.out
+    done
+    diff 90.out 9000000.out
+    # 77 and 5 have no weight, and rows of norm sqrt(101)
+    assert_equal "$(tail -1 90.out)" "$(sed -n 3p 90.out)"
+}

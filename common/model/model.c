@@ -122,11 +122,14 @@ void model_count_unseen(const struct model *model, const struct data *rows, uint
 }
 
 int model_take_rows(const struct model *model, struct data *rows, struct error *err) {
-    bool has_columns = model->columns.at && (model->weights || scale_by_column(&model->scale));
-    if (has_columns && data_select(rows, &model->columns, err) < 0) {
+    bool by_column = scale_by_column(&model->scale);
+    bool has_columns = model->columns.at && (model->weights || by_column);
+    /* other columns count in the norm of a row */
+    if ((!by_column && scale_apply(&model->scale, rows, err) < 0) ||
+        (has_columns && data_select(rows, &model->columns, err) < 0)) {
         return -1;
     }
-    return scale_apply(&model->scale, rows, err);
+    return by_column ? scale_apply(&model->scale, rows, err) : 0;
 }
 
 int model_align(struct model *model, const struct indices *columns, struct error *err) {

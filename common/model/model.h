@@ -122,8 +122,8 @@ bool model_lists_features(const struct model *model);
 uint32_t model_largest_index(const struct model *model);
 
 /* Prepares rows as read, training rows or others, for model_scores: selects the columns of the
- * model and applies its scaling. Values in other columns are dropped; if support vectors are not
- * scaled by column, all columns are kept. */
+ * model and applies its scaling. Values in other columns are dropped, and count in the norm of a
+ * row (--scale l2); if support vectors are not scaled by column, all columns are kept. */
 int model_take_rows(const struct model *model, struct data *rows, struct error *err);
 
 /* Extends the columns of a model, which has a list of columns if it has weights, to those of a

@@ -36,9 +36,9 @@ struct mc_parameters {
 };
 
 /* A prepared problem. It can be solved at any number of costs; each solve is warm-started from the
- * last solution. Borrows problem, which must outlive it; its data have DATA_NAME labels, and their row weights
- * multiply C. Fewer than two classes, and a row weight of 0, are errors. If the rows are
- * distributed, all processes must call mc_create and mc_solve. */
+ * last solution. Borrows problem, which must outlive it; its data have DATA_NAME labels, and their
+ * row weights multiply C. Fewer than two classes, and a row weight of 0, are errors. If the rows
+ * are distributed, all processes must call mc_create and mc_solve. */
 struct mc;
 int mc_create(struct mc **mc, const struct problem *problem, const struct mc_setup *setup,
               struct error *err);

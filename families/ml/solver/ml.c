@@ -3,6 +3,7 @@
 
 #include "common/base/array.h"
 #include "common/base/memory.h"
+#include "common/data/duplicates.h"
 #include "families/ml/solver/admm.h"
 #include "families/ml/solver/ml_private.h"
 #include "families/ml/solver/policy.h"
@@ -127,8 +128,14 @@ static int solve_to(void *context, double epsilon, struct tolerance_result *end,
 }
 
 /* Moves the point's weights to the solution and its scores, with the bias added, to ml. */
-static void set_solution(struct ml *ml, struct ml_point *point, struct solution *solution) {
+static int set_solution(struct ml *ml, struct ml_point *point, struct solution *solution,
+                        struct error *err) {
+    const struct problem *problem = ml->problem;
     size_t q = ml->rows.q;
+    if (!ml->map.primal && duplicates_equalise(problem->data, problem->rows, ml->rows.n_all,
+                                               point->scores, q, err) < 0) {
+        return -1;
+    }
     if (point->certificate.zero_is_better) {
         memset(point->weights, 0, ml_n_weights(ml) * sizeof *point->weights);
         memset(point->bias, 0, q * sizeof *point->bias);
@@ -148,6 +155,7 @@ static void set_solution(struct ml *ml, struct ml_point *point, struct solution 
         solution->bias = point->bias;
         point->bias = NULL;
     }
+    return 0;
 }
 
 /* The zero solution, if there is no time to solve. Scores are not computed; they are 0. */
@@ -179,7 +187,7 @@ int ml_solve(struct ml *ml, const struct ml_parameters *parameters, const struct
     *solution = (struct solution){.n_outputs = ml->rows.q, .iterations = solving.run.iterations};
     certify_conclude(&point->certificate, parameters->epsilon,
                      solving.run.stop ? solving.run.stop : STOP_ROUNDING, solution);
-    set_solution(ml, point, solution);
+    int status = set_solution(ml, point, solution, err);
     ml_point_free(point);
-    return 0;
+    return status;
 }

@@ -15,14 +15,19 @@ static const double MAX_PENALTY = 2;
 
 const double candidate_tops[CANDIDATE_TOPS] = {1, 5, 10, 20};
 
-/* The standard deviation of the finite scores of a feature, over `unit`. */
+/* The standard deviation of the finite scores of a feature, over `unit`; 0 if all are equal. */
 static double deviation(const struct candidate_feature *feature, const double *ms, double unit) {
-    double sum = 0, squares = 0, n = 0;
+    double sum = 0, squares = 0, n = 0, least = INFINITY, largest = -INFINITY;
     for (size_t k = feature->first; k < feature->first + feature->n; k++) {
         if (isfinite(ms[k])) {
+            least = fmin(least, ms[k]);
+            largest = fmax(largest, ms[k]);
             sum += ms[k] / unit;
             n++;
         }
+    }
+    if (least >= largest) { /* their mean may be rounded to another value */
+        return 0;
     }
     for (size_t k = feature->first; k < feature->first + feature->n; k++) {
         if (isfinite(ms[k])) {
@@ -30,7 +35,7 @@ static double deviation(const struct candidate_feature *feature, const double *m
             squares += off * off;
         }
     }
-    return n > 0 ? sqrt(squares / n) : 0;
+    return sqrt(squares / n);
 }
 
 static double lowest(const struct candidate_feature *feature, const double *ms) {

@@ -333,9 +333,8 @@ static void measure_group(struct metrics_row *rows, size_t n, struct metrics_row
     double concordant = pairs - undecided - discordant;
     double decided = pairs_of(n) - score_ties;
     value[METRICS_PAIRWISE] = pairs > 0 ? (concordant + 0.5 * undecided) / pairs : NAN;
-    value[METRICS_KENDALL] = !(pairs > 0)  ? NAN
-                             : decided > 0 ? (concordant - discordant) / sqrt(pairs) / sqrt(decided)
-                                           : 0;
+    double tau = decided > 0 ? (concordant - discordant) / sqrt(pairs) / sqrt(decided) : 0;
+    value[METRICS_KENDALL] = pairs > 0 ? fmax(-1, fmin(tau, 1)) : NAN;
     value[METRICS_SPEARMAN] = pairs > 0 ? rank_correlation(rows, n) : NAN;
     finish_values(rows, n, settings, graded, value);
 }
