@@ -161,13 +161,13 @@ int cutting_planes_create(struct cutting_planes **planes, const struct score_map
                                         &made->direction, &made->trial, &made->g));
     /* The zero plane, valid since R >= 0, makes D >= 0; then the plane at f = 0. */
     double offset;
-    if (!made->points || add_plane(made, made->g, 0, false, err) < 0) {
-        cutting_planes_free(made);
-        return -1;
+    int status = made->points ? add_plane(made, made->g, 0, false, err) : -1;
+    if (status == 0) {
+        made->mu[0] = 1;
+        made->best_risk = risk->cut(risk->context, made->best_s, made->best_g, &offset);
+        status = add_plane(made, made->best_g, offset, true, err);
     }
-    made->mu[0] = 1;
-    made->best_risk = risk->cut(risk->context, made->best_s, made->best_g, &offset);
-    if (add_plane(made, made->best_g, offset, true, err) < 0) {
+    if (status < 0) {
         cutting_planes_free(made);
         return -1;
     }

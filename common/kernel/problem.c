@@ -15,13 +15,11 @@ static int fill_linear(const struct data *data, const uint32_t *rows, size_t n, 
     struct data part = {0};
     struct kernel_rows own = {0};
     struct kernel_scratch *scratch = NULL;
-    int status = data_subset(data, rows, n, &part, err);
-    if (status == 0) {
-        status = kernel_rows_create(&own, &linear, &part, err);
-    }
-    if (status == 0) {
-        status = kernel_scratch_create(&scratch, err);
-    }
+    int status = data_subset(data, rows, n, &part, err) < 0 ||
+                         kernel_rows_create(&own, &linear, &part, err) < 0 ||
+                         kernel_scratch_create(&scratch, err) < 0
+                     ? -1
+                     : 0;
     for (size_t i = 0; i < n && status == 0; i += BLOCK) {
         size_t height = smaller(BLOCK, n - i);
         status =

@@ -28,7 +28,9 @@ extern void dpotri_(const char *half, const int *n, double *a, const int *lda, i
 extern void dpstrf_(const char *half, const int *n, double *a, const int *lda, int *pivot,
                     int *rank, const double *least, double *work, int *info);
 
-int cholesky_factor(double *A, size_t n) {
+typedef void lapack_in_place(const char *half, const int *n, double *a, const int *lda, int *info);
+
+static int run_in_place(lapack_in_place *routine, double *A, size_t n) {
     if (n == 0) {
         return 0;
     }
@@ -37,9 +39,13 @@ int cholesky_factor(double *A, size_t n) {
     }
     int order = (int)n, info = 0;
     unsigned mode = flush_begin();
-    dpotrf_("U", &order, A, &order, &info);
+    routine("U", &order, A, &order, &info);
     flush_set_mode(mode);
     return info == 0 ? 0 : -1;
+}
+
+int cholesky_factor(double *A, size_t n) {
+    return run_in_place(dpotrf_, A, n);
 }
 
 /* ---- regularised ---- */
@@ -219,17 +225,7 @@ void cholesky_solve(const double *L, size_t n, double *x) {
 }
 
 int cholesky_invert(double *L, size_t n) {
-    if (n == 0) {
-        return 0;
-    }
-    if (n > INT_MAX) {
-        return -1;
-    }
-    int order = (int)n, info = 0;
-    unsigned mode = flush_begin();
-    dpotri_("U", &order, L, &order, &info);
-    flush_set_mode(mode);
-    return info == 0 ? 0 : -1;
+    return run_in_place(dpotri_, L, n);
 }
 
 int cholesky_pivoted(double *A, size_t n, double least, size_t *rank, uint32_t *pivot,

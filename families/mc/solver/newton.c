@@ -244,10 +244,10 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
                                       .primal = INFINITY,
                                       .dual = 0}; /* of alpha = 0 */
     *fit = (struct mc_fit){0};
-    int status = allocate(&newton, fit, err);
-    if (status == 0) {
-        status = mc_alpha_create(&newton.best_alpha, task->n, k, err);
-    }
+    int status =
+        allocate(&newton, fit, err) < 0 || mc_alpha_create(&newton.best_alpha, task->n, k, err) < 0
+            ? -1
+            : 0;
     if (status == 0) {
         newton.path.risk = mc_smooth_risk(&newton.smooth);
         if (start) {

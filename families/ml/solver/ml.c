@@ -22,32 +22,18 @@ int ml_create(struct ml **ml, const struct problem *problem, const struct ml_set
     made->problem = problem;
     made->setup = *setup;
     bool definite = false;
-    int status = ml_rows_create(&made->rows, problem, err);
-    if (status == 0) {
-        status = score_map_create(&made->map, problem, err);
-    }
-    if (status == 0) {
-        status = certify_create(&made->certify, problem, &made->map, setup->bias, err);
-    }
-    if (status == 0) {
-        status = certify_definite(made->certify, &definite, err);
-    }
-    if (status == 0 && problem->zero_only) {
-        *ml = made;
-        return 0;
-    }
-    if (status == 0) {
-        status = ml_ascent_create(&made->ascent, problem, &made->rows, setup->bias * setup->bias,
-                                  setup->shrinking, setup->seed, err);
-    }
-    if (status == 0) {
-        made->interior_work = ml_interior_work(problem, &made->rows);
-        made->admm_work = definite ? ml_admm_work(problem, &made->rows) : INFINITY;
-    }
-    if (status < 0) {
+    if (ml_rows_create(&made->rows, problem, err) < 0 ||
+        score_map_create(&made->map, problem, err) < 0 ||
+        certify_create(&made->certify, problem, &made->map, setup->bias, err) < 0 ||
+        certify_definite(made->certify, &definite, err) < 0 ||
+        (!problem->zero_only &&
+         ml_ascent_create(&made->ascent, problem, &made->rows, setup->bias * setup->bias,
+                          setup->shrinking, setup->seed, err) < 0)) {
         ml_free(made);
         return -1;
     }
+    made->interior_work = ml_interior_work(problem, &made->rows);
+    made->admm_work = definite ? ml_admm_work(problem, &made->rows) : INFINITY;
     *ml = made;
     return 0;
 }

@@ -225,32 +225,25 @@ static int exterior_scores(const struct score_map *map, const double *weights, d
     return 0;
 }
 
-static int exterior_exact(const struct score_map *map, const double *weights, size_t n_outputs,
-                          double *s, struct error *err) {
+static int double_double_scores(const struct score_map *map, const double *weights, double *s,
+                                struct error *err) {
     const struct exterior *exterior = map->context;
-    if (!exterior->double_double) {
-        return score_map_each(map, weights, n_outputs, s, err);
-    }
     const struct skew skew = {.n = exterior->n_rows,
                               .K = exterior->K,
                               .K_low = exterior->K_low,
                               .pair = exterior->pair,
                               .first = exterior->first,
                               .threads = map->threads};
-    size_t n = map->n;
-    double *b = memory_array(n, 2 * sizeof *b, "margins", err);
-    int status = b ? 0 : -1;
-    for (size_t k = 0; status == 0 && k < n_outputs; k++) {
-        for (size_t p = 0; p < n; p++) {
-            b[p] = weights[p * n_outputs + k];
-        }
-        status = skew_margins(&skew, b, b + n, err);
-        for (size_t p = 0; status == 0 && p < n; p++) {
-            s[p * n_outputs + k] = b[n + p];
-        }
+    return skew_margins(&skew, weights, s, err);
+}
+
+static int exterior_exact(const struct score_map *map, const double *weights, size_t n_outputs,
+                          double *s, struct error *err) {
+    struct score_map each = *map;
+    if (((const struct exterior *)map->context)->double_double) {
+        each.scores = double_double_scores;
     }
-    free(b);
-    return status;
+    return score_map_each(&each, weights, n_outputs, s, err);
 }
 
 struct score_map exterior_map(struct exterior *exterior) {

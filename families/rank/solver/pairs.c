@@ -199,10 +199,8 @@ static int collect(struct rank_pairs *pairs, const struct problem *problem,
                          pairs->gain ? "gains" : "targets",
                          pairs->low > 1 || pairs->high < UINT32_MAX ? " by the wanted ranks" : "");
     }
-    if (preferences->fraction < 1 && sample_pairs(pairs, preferences, err) < 0) {
-        return -1;
-    }
-    if (apply_unit(pairs, preferences, err) < 0) {
+    if ((preferences->fraction < 1 && sample_pairs(pairs, preferences, err) < 0) ||
+        apply_unit(pairs, preferences, err) < 0) {
         return -1;
     }
     size_t n_rows = pairs->start[pairs->n_groups];

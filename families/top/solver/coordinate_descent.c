@@ -449,18 +449,14 @@ int top_descent_solve(struct top_descent *descent, double cost, double epsilon,
                       const struct monitor *monitor, struct fit *fit, struct error *err) {
     double multiple = 1;
     *fit = (struct fit){0};
-    int status = set_cost(descent, cost, err);
-    if (status == 0) {
-        status = run(descent, epsilon, monitor, fit, &multiple, err);
-    }
-    if (status == 0) {
-        status = copy_fit(descent, multiple, fit, err);
-    }
-    if (status < 0) {
+    if (set_cost(descent, cost, err) < 0 ||
+        run(descent, epsilon, monitor, fit, &multiple, err) < 0 ||
+        copy_fit(descent, multiple, fit, err) < 0) {
         fit_free(fit);
         descent->cost = 0;
+        return -1;
     }
-    return status;
+    return 0;
 }
 
 /* ---- creation ---- */

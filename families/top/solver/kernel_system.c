@@ -3,6 +3,7 @@
 #include "families/top/solver/kernel_system.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
@@ -40,6 +41,7 @@ struct top_system {
     double *row_work;                /* (m) work */
     double *block;                   /* (BLOCK, d) work; with features */
     double *X;                       /* (m, d) the rows; with system_dd */
+    void *work, *feature_work;       /* blocks of these arrays: vectors, and those with features */
     struct top_system_dd *system_dd; /* NULL: systems are solved in double */
 };
 
@@ -99,10 +101,8 @@ static int centre_matrix(struct top_system *system, const double *centre, struct
 static int fill_matrix(struct top_system *system, const double *centre, struct error *err) {
     size_t m = system->m;
     system->K = memory_array(m, m * sizeof *system->K, "a kernel matrix", err);
-    if (!system->K || problem_matrix(system->problem, system->rows, m, system->K, err) < 0) {
-        return -1;
-    }
-    if (centre && centre_matrix(system, centre, err) < 0) {
+    if (!system->K || problem_matrix(system->problem, system->rows, m, system->K, err) < 0 ||
+        (centre && centre_matrix(system, centre, err) < 0)) {
         return -1;
     }
     for (size_t i = 0; i < m; i++) {
@@ -130,12 +130,10 @@ static void take_row(const struct top_system *system, size_t i, double *row) {
 static int prepare_features(struct top_system *system, const double *centre, struct error *err) {
     const struct score_map *map = system->map;
     size_t m = system->m, d = system->d;
-    system->E = memory_array(m, sizeof *system->E, "a system", err);
-    system->block = memory_array(d, BLOCK * sizeof *system->block, "a system", err);
-    system->mean = memory_zeros(d, sizeof *system->mean, "a system", err);
-    system->weights_work = memory_array(d, sizeof *system->weights_work, "a system", err);
-    if (!system->weights_work || !system->E || !system->block || !system->mean ||
-        (centre && map->adjoint(map, centre, system->mean, err) < 0)) {
+    system->feature_work = ARRAYS_CREATE("a system", err, ARRAYS(m, double, &system->E),
+                                         ARRAYS(d * BLOCK, double, &system->block),
+                                         ARRAYS(d, double, &system->mean, &system->weights_work));
+    if (!system->feature_work || (centre && map->adjoint(map, centre, system->mean, err) < 0)) {
         return -1;
     }
     for (size_t i = 0; i < m; i++) {
@@ -181,12 +179,11 @@ int top_system_create(struct top_system **system, const struct problem *problem,
               : made->features ? count_features(problem)
                                : m;
     made->centred = centre;
-    made->diagonal = memory_array(m, sizeof(double), "a system", err);
-    made->weights = memory_array(larger(map->dimension, made->d), sizeof(double), "a system", err);
-    made->all_rows = memory_zeros(map->n, sizeof(double), "a system", err);
-    made->row_work = memory_array(m, sizeof(double), "a system", err);
+    made->work = ARRAYS_CREATE("a system", err, ARRAYS(m, double, &made->diagonal, &made->row_work),
+                               ARRAYS(larger(map->dimension, made->d), double, &made->weights),
+                               ARRAYS(map->n, double, &made->all_rows));
     made->factor = memory_array(made->d, made->d * sizeof(double), "a system", err);
-    if (!made->diagonal || !made->weights || !made->all_rows || !made->row_work || !made->factor ||
+    if (!made->work || !made->factor ||
         (factor_features && use_factor_features(made, factor_features, err) < 0) ||
         (made->features ? prepare_features(made, centre, err) : fill_matrix(made, centre, err)) <
             0) {
@@ -201,16 +198,13 @@ void top_system_free(struct top_system *system) {
     if (!system) {
         return;
     }
-    double *const array[] = {system->diagonal, system->K,
-                             system->factor,   system->E,
-                             system->weights,  system->all_rows,
-                             system->row_work, system->block,
-                             system->mean,     system->weights_work,
-                             system->X,        system->with_constant};
     top_system_dd_free(system->system_dd);
-    for (size_t i = 0; i < sizeof array / sizeof array[0]; i++) {
-        free(array[i]);
-    }
+    free(system->work);
+    free(system->feature_work);
+    free(system->K);
+    free(system->factor);
+    free(system->X);
+    free(system->with_constant);
     free(system);
 }
 

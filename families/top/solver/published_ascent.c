@@ -333,6 +333,7 @@ static int start(struct cd *cd, uint64_t seed, struct error *err) {
     const struct top_risk *risk = cd->risk;
     struct random random;
     random_start(&random, seed, 6);
+    row_cache_diagonal(cd->rows, cd->K);
     for (size_t i = 0; i < cd->n; i++) {
         struct top_terms terms = top_risk_terms(risk, cd->cost, i);
         double C = cd->cost * risk->cost[i];
@@ -432,17 +433,11 @@ int top_cd_solve(const struct problem *problem, const struct score_map *map, str
                     .cost = cost,
                     .beta_offset = top_risk_beta_offset(risk)};
     *fit = (struct fit){0};
-    int status = allocate(&cd, fit, err);
-    if (status == 0) {
-        status = row_cache_create(&cd.rows, problem, problem->cache_bytes, err);
-    }
-    if (status == 0) {
-        row_cache_diagonal(cd.rows, cd.K);
-        status = start(&cd, seed, err);
-    }
-    if (status == 0) {
-        status = run(&cd, epsilon, seed, monitor, fit, err);
-    }
+    int status = allocate(&cd, fit, err) < 0 ||
+                         row_cache_create(&cd.rows, problem, problem->cache_bytes, err) < 0 ||
+                         start(&cd, seed, err) < 0 || run(&cd, epsilon, seed, monitor, fit, err) < 0
+                     ? -1
+                     : 0;
     if (status < 0) {
         fit_free(fit);
     }

@@ -455,10 +455,8 @@ static int run(struct top_smo *smo, const struct top_smo_settings *settings, str
             moved = true;
             continue;
         }
-        if (settings->shrink && shrink(smo, fit->iterations, err) < 0) {
-            return -1;
-        }
-        if (take_steps(smo, &moved, fit, err) < 0) {
+        if ((settings->shrink && shrink(smo, fit->iterations, err) < 0) ||
+            take_steps(smo, &moved, fit, err) < 0) {
             return -1;
         }
     }

@@ -3,6 +3,7 @@
 #include "families/top/solver/top.h"
 
 #include "common/base/array.h"
+#include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "families/top/solver/certify.h"
@@ -36,6 +37,7 @@ struct top {
     double *cost;                        /* (n) weights of positives, 0: no positive */
     double *mass;                        /* (n) weights in J */
     double *negative;                    /* (n) weights of negatives */
+    void *weights;                       /* the block of these */
     struct top_counts counts;
     struct top_level level; /* of the last solution */
     double *alpha, *beta;   /* (n) the dual point of the last solution; NULL: none */
@@ -149,11 +151,11 @@ int top_create(struct top **top, const struct problem *problem, const struct top
     made->with_constant = *problem;
     made->with_constant.constant = setting->formulation == TOP_SVM ? setting->bias : 0;
     made->setting = *setting;
-    made->cost = memory_array(problem->n, sizeof(double), "weights of rows", err);
-    made->mass = memory_array(problem->n, sizeof(double), "weights of rows", err);
-    made->negative = memory_array(problem->n, sizeof(double), "weights of rows", err);
-    if (!made->cost || !made->mass || !made->negative) {
-        top_free(made);
+    made->weights =
+        ARRAYS_CREATE("weights of rows", err,
+                      ARRAYS(problem->n, double, &made->cost, &made->mass, &made->negative));
+    if (!made->weights) {
+        free(made);
         return -1;
     }
     read_weights(made);
@@ -175,9 +177,7 @@ void top_free(struct top *top) {
     }
     top_certifier_free(&top->certifier);
     score_map_free(&top->map);
-    free(top->cost);
-    free(top->mass);
-    free(top->negative);
+    free(top->weights);
     free(top->alpha);
     free(top->beta);
     free(top);
