@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
+#include "methods/lbfgs.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -167,58 +168,13 @@ static int evaluate(struct search *search, const double *at, double *value, doub
     return 0;
 }
 
-/* ---- L-BFGS ---- */
-
-/* The last steps and changes of the gradient, and the reciprocals of their products. */
-struct memory {
-    size_t size, n;        /* variables; pairs so far */
-    double *step, *change; /* (PAIRS, size) */
-    double reciprocal[PAIRS];
-};
-
-/* direction = minus the inverse Hessian times gradient, by the two-loop recursion. */
-static void find_direction(const struct memory *memory, const double *gradient, double *direction) {
-    size_t size = memory->size, stored = smaller(memory->n, PAIRS);
-    double factor[PAIRS];
-    array_multiple(direction, -1, gradient, size);
-    for (size_t t = memory->n; t-- > memory->n - stored;) {
-        size_t p = t % PAIRS;
-        factor[p] = memory->reciprocal[p] * array_dot(memory->step + p * size, direction, size);
-        array_add(direction, -factor[p], memory->change + p * size, size);
-    }
-    size_t last = (memory->n + PAIRS - 1) % PAIRS;
-    const double *y = memory->change + last * size;
-    double scale = stored > 0 ? 1 / (memory->reciprocal[last] * array_dot(y, y, size)) : 1;
-    array_scale(direction, scale, size);
-    for (size_t t = memory->n - stored; t < memory->n; t++) {
-        size_t p = t % PAIRS;
-        double back = memory->reciprocal[p] * array_dot(memory->change + p * size, direction, size);
-        array_add(direction, factor[p] - back, memory->step + p * size, size);
-    }
-}
-
-/* Stores the step from `at` to `next`, unless the curvature along it is not positive. */
-static void remember(struct memory *memory, const double *at, const double *next,
-                     const double *gradient, const double *next_gradient) {
-    size_t p = memory->n % PAIRS, size = memory->size;
-    double *step = memory->step + p * size, *change = memory->change + p * size;
-    for (size_t j = 0; j < size; j++) {
-        step[j] = next[j] - at[j];
-        change[j] = next_gradient[j] - gradient[j];
-    }
-    double product = array_dot(step, change, size);
-    double squares = array_dot(step, step, size) * array_dot(change, change, size);
-    if (product > MIN_COSINE * sqrt(squares)) {
-        memory->reciprocal[p] = 1 / product;
-        memory->n++;
-    }
-}
+/* ---- the search ---- */
 
 /* Moves the points from `at`; the other arrays (size) are work. */
-static int descend(struct search *search, struct memory *memory, double *at, double *next,
+static int descend(struct search *search, struct lbfgs *lbfgs, double *at, double *next,
                    double *gradient, double *next_gradient, double *direction,
                    const struct monitor *monitor, struct error *err) {
-    size_t size = memory->size;
+    size_t size = lbfgs->size;
     double value, next_value, value_before = INFINITY; /* the last: PAIRS steps ago */
     if (evaluate(search, at, &value, gradient, err) < 0) {
         return -1;
@@ -230,12 +186,12 @@ static int descend(struct search *search, struct memory *memory, double *at, dou
             }
             value_before = value;
         }
-        find_direction(memory, gradient, direction);
+        lbfgs_direction(lbfgs, gradient, direction);
         double slope = array_dot(gradient, direction, size), length = 1;
         if (!(slope < 0)) {
             break;
         }
-        if (memory->n == 0) {
+        if (lbfgs->n == 0) {
             double width = 1 / sqrt(2 * search->x.kernel->gamma);
             length = FIRST_STEP * width / array_largest(gradient, size);
         }
@@ -253,7 +209,7 @@ static int descend(struct search *search, struct memory *memory, double *at, dou
         if (halvings == HALVINGS) {
             break;
         }
-        remember(memory, at, next, gradient, next_gradient);
+        lbfgs_store(lbfgs, at, next, gradient, next_gradient, MIN_COSINE);
         memcpy(at, next, size * sizeof *at);
         memcpy(gradient, next_gradient, size * sizeof *gradient);
         value = next_value;
@@ -264,11 +220,11 @@ static int descend(struct search *search, struct memory *memory, double *at, dou
 static int search_points(struct search *search, struct data *points, const struct monitor *monitor,
                          struct error *err) {
     size_t size = search->m * search->d;
-    struct memory memory = {.size = size};
+    struct lbfgs lbfgs = {.size = size, .max = PAIRS};
     double *at, *next, *gradient, *next_gradient, *direction;
     void *block = ARRAYS_CREATE(
         "points", err, ARRAYS(size, double, &at, &next, &gradient, &next_gradient, &direction),
-        ARRAYS(PAIRS * size, double, &memory.step, &memory.change));
+        ARRAYS(PAIRS * size, double, &lbfgs.step, &lbfgs.change));
     if (!block) {
         return -1;
     }
@@ -276,7 +232,7 @@ static int search_points(struct search *search, struct data *points, const struc
         at[j] = (double)points->value[j];
     }
     int status =
-        descend(search, &memory, at, next, gradient, next_gradient, direction, monitor, err);
+        descend(search, &lbfgs, at, next, gradient, next_gradient, direction, monitor, err);
     array_narrow(points->value, at, size);
     free(block);
     return status;

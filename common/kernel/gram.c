@@ -135,6 +135,15 @@ static int multiply_distinct(const struct gram *gram, const uint32_t *rows, size
     return status;
 }
 
+/* out (n, k) = K B of all rows. */
+static int multiply_all(const struct gram *gram, const double *b, size_t k, double *out,
+                        multiply_function *multiply, const void *context, struct threads *threads,
+                        struct error *err) {
+    return gram->distinct_rows ? multiply_distinct(gram, NULL, gram_size(gram), b, k, out, multiply,
+                                                   context, threads, err)
+                               : multiply(gram->panels, b, k, out, context, threads, err);
+}
+
 static int multiply_one(const struct panels *panels, const double *b, size_t k, double *out,
                         const void *context, struct threads *threads, struct error *err) {
     (void)context;
@@ -171,16 +180,12 @@ static int multiply_columns(const struct panels *panels, const double *b, size_t
 
 int gram_product(const struct gram *gram, const double *b, double *out, struct threads *threads,
                  struct error *err) {
-    return gram->distinct_rows ? multiply_distinct(gram, NULL, gram_size(gram), b, 1, out,
-                                                   multiply_one, NULL, threads, err)
-                               : panels_product(gram->panels, b, out, threads, err);
+    return multiply_all(gram, b, 1, out, multiply_one, NULL, threads, err);
 }
 
 int gram_exact_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err) {
-    return gram->distinct_rows ? multiply_distinct(gram, NULL, gram_size(gram), b, k, s,
-                                                   multiply_exactly, NULL, threads, err)
-                               : multiply_exactly(gram->panels, b, k, s, NULL, threads, err);
+    return multiply_all(gram, b, k, s, multiply_exactly, NULL, threads, err);
 }
 
 size_t gram_exact_additions(const struct gram *gram, size_t m) {
@@ -190,16 +195,12 @@ size_t gram_exact_additions(const struct gram *gram, size_t m) {
 
 int gram_float_scores(const struct gram *gram, const double *b, size_t k, double *s,
                       struct threads *threads, struct error *err) {
-    return gram->distinct_rows ? multiply_distinct(gram, NULL, gram_size(gram), b, k, s,
-                                                   multiply_floats, NULL, threads, err)
-                               : multiply_floats(gram->panels, b, k, s, NULL, threads, err);
+    return multiply_all(gram, b, k, s, multiply_floats, NULL, threads, err);
 }
 
 int gram_rounding_scores(const struct gram *gram, double units, const double *size, size_t k,
                          double *error, struct threads *threads, struct error *err) {
-    return gram->distinct_rows ? multiply_distinct(gram, NULL, gram_size(gram), size, k, error,
-                                                   bound_errors, &units, threads, err)
-                               : bound_errors(gram->panels, size, k, error, &units, threads, err);
+    return multiply_all(gram, size, k, error, bound_errors, &units, threads, err);
 }
 
 /* Numbers the distinct rows among rows[0..n): place[i] (n) is the number of row i, at[] lists

@@ -8,6 +8,7 @@
 #include "families/top/solver/risk.h"
 #include "fit/score_map.h"
 #include "fit/stop.h"
+#include "methods/lbfgs.h"
 #include "methods/select_largest.h"
 
 #include <math.h>
@@ -15,7 +16,6 @@
 #include <string.h>
 
 enum {
-    MAX_PAIRS = 20, /* stored pairs of steps and gradient changes */
     WINDOW = 10,    /* iterations over which a start must improve by epsilon */
     MAX_TRIALS = 40 /* of a line search */
 };
@@ -36,10 +36,8 @@ struct run {
     double *s, *r;             /* (n) */
     uint32_t *order;           /* (n) */
     struct point at, trial, best;
-    double *direction;                           /* (d) */
-    double *step[MAX_PAIRS], *change[MAX_PAIRS]; /* (d) */
-    double product[MAX_PAIRS];                   /* 1 / step'change */
-    size_t n_pairs;                              /* so far; the last MAX_PAIRS are stored */
+    double *direction; /* (d) */
+    struct lbfgs lbfgs;
     uint64_t iterations;
 };
 
@@ -52,17 +50,13 @@ static void copy_point(struct point *to, const struct point *from, size_t d) {
 
 static int allocate(struct run *run, struct error *err) {
     size_t n = run->n, d = run->d;
-    double *steps, *changes;
+    run->lbfgs = (struct lbfgs){.size = d, .max = LBFGS_MAX_PAIRS};
     run->pool =
         ARRAYS_CREATE("scores and weights", err, ARRAYS(n, double, &run->share, &run->s, &run->r),
                       ARRAYS(n, uint32_t, &run->order),
                       ARRAYS(d, double, &run->at.w, &run->at.g, &run->trial.w, &run->trial.g,
                              &run->best.w, &run->best.g, &run->direction),
-                      ARRAYS(MAX_PAIRS * d, double, &steps, &changes));
-    for (size_t i = 0; run->pool && i < MAX_PAIRS; i++) {
-        run->step[i] = steps + i * d;
-        run->change[i] = changes + i * d;
-    }
+                      ARRAYS(LBFGS_MAX_PAIRS * d, double, &run->lbfgs.step, &run->lbfgs.change));
     return run->pool ? 0 : -1;
 }
 
@@ -135,29 +129,6 @@ static int evaluate(struct run *run, struct point *point, struct error *err) {
     return isfinite(point->value) ? 0 : stop_overflow(err);
 }
 
-/* direction = -H g, H from the pairs (two-loop recursion, Nocedal 1980). */
-static void find_direction(struct run *run) {
-    size_t d = run->d, kept = run->n_pairs < MAX_PAIRS ? run->n_pairs : MAX_PAIRS;
-    double *q = run->direction, weight[MAX_PAIRS];
-    array_multiple(q, -1, run->at.g, d);
-    for (size_t i = 0; i < kept; i++) {
-        size_t at = (run->n_pairs - 1 - i) % MAX_PAIRS;
-        weight[at] = run->product[at] * array_dot(run->step[at], q, d);
-        array_add(q, -weight[at], run->change[at], d);
-    }
-    if (kept > 0) {
-        size_t last = (run->n_pairs - 1) % MAX_PAIRS;
-        double scale =
-            1 / (run->product[last] * array_dot(run->change[last], run->change[last], d));
-        array_scale(q, scale, d);
-    }
-    for (size_t i = kept; i-- > 0;) {
-        size_t at = (run->n_pairs - 1 - i) % MAX_PAIRS;
-        double back = run->product[at] * array_dot(run->change[at], q, d);
-        array_add(q, weight[at] - back, run->step[at], d);
-    }
-}
-
 /* Line search with weak Wolfe conditions by doubling and bisection (Lewis and Overton 2013), which
  * also works at kinks. *improved: `trial` is lower than `at`. */
 static int search_line(struct run *run, double slope, double first, const struct monitor *monitor,
@@ -192,45 +163,32 @@ static int search_line(struct run *run, double slope, double first, const struct
     return 0;
 }
 
-static void remember_pair(struct run *run) {
-    size_t at = run->n_pairs % MAX_PAIRS;
-    for (size_t k = 0; k < run->d; k++) {
-        run->step[at][k] = run->trial.w[k] - run->at.w[k];
-        run->change[at][k] = run->trial.g[k] - run->at.g[k];
-    }
-    double product = array_dot(run->step[at], run->change[at], run->d);
-    if (product > 0) {
-        run->product[at] = 1 / product;
-        run->n_pairs++;
-    }
-}
-
 /* Minimises from `at` until the improvement is small. *stopped: the monitor's stop reason. */
 static int descend(struct run *run, const struct monitor *monitor, enum stop_reason *stopped,
                    struct error *err) {
     double before = run->at.value;
-    run->n_pairs = 0;
+    run->lbfgs.n = 0;
     for (uint64_t i = 1;; i++) {
         *stopped = monitor_check(monitor, ++run->iterations, run->at.value, 0);
         if (*stopped) {
             return 0;
         }
-        find_direction(run);
+        lbfgs_direction(&run->lbfgs, run->at.g, run->direction);
         double slope = array_dot(run->at.g, run->direction, run->d);
         double norm = sqrt(array_dot(run->at.g, run->at.g, run->d));
         bool improved = false;
-        if (slope < 0 && search_line(run, slope, run->n_pairs ? 1 : 1 / fmax(1, norm), monitor,
+        if (slope < 0 && search_line(run, slope, run->lbfgs.n ? 1 : 1 / fmax(1, norm), monitor,
                                      &improved, err) < 0) {
             return -1;
         }
-        if (!improved && run->n_pairs > 0) { /* restart along the gradient */
-            run->n_pairs = 0;
+        if (!improved && run->lbfgs.n > 0) { /* restart along the gradient */
+            run->lbfgs.n = 0;
             continue;
         }
         if (!improved) {
             return 0;
         }
-        remember_pair(run);
+        lbfgs_store(&run->lbfgs, run->at.w, run->trial.w, run->at.g, run->trial.g, 0);
         copy_point(&run->at, &run->trial, run->d);
         if (i % WINDOW == 0) {
             if (before - run->at.value <= run->grill->epsilon * run->at.value) {
