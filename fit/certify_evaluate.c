@@ -391,8 +391,7 @@ int certify_evaluate_loss(const struct certify *certify, struct certify_evaluati
     const struct certify_function *f = of_f->function;
     size_t n = certify->map->n, k = of_f->k;
     size_t block = family->block > 0 && family->block < n ? family->block : n;
-    bool keep = of_f->s || family->compute_scaling;
-    double *error = memory_array(keep ? n : block, sizeof *error, "a certificate", err);
+    double *error = memory_array(block, sizeof *error, "a certificate", err);
     double *s = of_f->s ? NULL : memory_array(block, k * sizeof *s, "a certificate", err);
     free(of_f->first);
     of_f->first = memory_array(k, sizeof *of_f->first, "a certificate", err);
@@ -414,19 +413,14 @@ int certify_evaluate_loss(const struct certify *certify, struct certify_evaluati
         }
         status = status < 0 ? -1
                             : add_loss(certify, of_f, family, first, m, s ? s : of_f->s + first * k,
-                                       error + (keep ? first : 0), loss, err);
+                                       error, loss, err);
         first += m;
     } while (status == 0 && first < n);
     if (status == 0) {
         status = reduce_over_processes(certify->map->cluster, n, of_f, loss, err);
     }
     of_f->biased = true;
-    if (keep) {
-        free(of_f->loss_error);
-        of_f->loss_error = error;
-    } else {
-        free(error);
-    }
+    free(error);
     free(s);
     return status;
 }
@@ -563,7 +557,6 @@ void certify_evaluation_free(struct certify_evaluation *evaluation) {
     free(evaluation->column);
     free(evaluation->first);
     free(evaluation->error);
-    free(evaluation->loss_error);
     free(evaluation->norm_bound);
     free(evaluation->feature_max);
 }

@@ -43,7 +43,6 @@ struct certify_evaluation {
     double factor; /* the error of a score of row i is at most factor norm_bound_i largest */
     double
         *error; /* (n) bound of each score's error from the entrywise bounds; NULL: not computed */
-    double *loss_error; /* (n) the error bounds that `loss` was given; NULL: not stored */
     double
         *feature_max; /* linear: (d) largest |weight| of each feature; NULL: shared with another */
     double *norm_bound; /* linear: (n) bounds of the scores' magnitudes; NULL: use norm bounds */
