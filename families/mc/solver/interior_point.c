@@ -218,20 +218,17 @@ static void set_bias(const struct mc_interior *mc, const double *W, double *bias
 
 /* W = the weights w (k, d), linear as (n_features + 1, k), kernels as coefficients (n, k); bias (k)
  * = the contribution of the constant feature to the scores. */
-static int take_weights(struct mc_interior *mc, const double *w, double *W, double *bias,
-                        struct error *err) {
+static void take_weights(struct mc_interior *mc, const double *w, double *W, double *bias) {
     size_t k = mc->k, d = mc->d, features = mc->task->problem->data->n_features;
     if (mc->task->problem->gram) {
         for (size_t c = 0; c < k; c++) {
-            if (row_features_coefficients(&mc->own, w + c * d, mc->S, err) < 0) {
-                return -1;
-            }
+            row_features_coefficients(&mc->own, w + c * d, mc->S);
             for (size_t i = 0; i < mc->n; i++) {
                 W[i * k + c] = mc->S[i];
             }
         }
         set_bias(mc, W, bias);
-        return 0;
+        return;
     }
     memset(W + features * k, 0, k * sizeof *W);
     for (size_t c = 0; c < k; c++) {
@@ -242,7 +239,6 @@ static int take_weights(struct mc_interior *mc, const double *w, double *W, doub
             bias[c] = mc->task->bias * W[features * k + c];
         }
     }
-    return 0;
 }
 
 /* mc->a and alpha = the best dual point, scaled so that the sums of a group are at most its
@@ -281,11 +277,10 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
             memcpy(W, mc->S, mc->n * mc->k * sizeof *W);
             set_bias(mc, W, dual.bias ? bias : NULL);
         } else {
-            status = take_weights(mc, mc->w, W, bias, err);
+            take_weights(mc, mc->w, W, bias);
         }
-        status = status < 0 || take_weights(mc, mc->fit.w, fit->weights, fit->bias, err) < 0
-                     ? -1
-                     : mc_certify(mc->task, cost, &dual, fit, err);
+        take_weights(mc, mc->fit.w, fit->weights, fit->bias);
+        status = mc_certify(mc->task, cost, &dual, fit, err);
     }
     mc_alpha_free(&alpha);
     return status;
