@@ -1,6 +1,5 @@
 /* The best multiple by tangent parabolas (binary_scale.h). */
 #include "families/smm/solver/binary_scale.h"
-#include "common/base/array.h"
 
 #include <math.h>
 
@@ -41,7 +40,9 @@ static double slope_at(const struct line *line, double c, double b) {
 
 static struct binary_scale evaluate(const struct line *line, double c) {
     double sum;
-    array_multiple(line->scaled, c, line->s, line->n);
+    for (size_t i = 0; i < line->n; i++) {
+        line->scaled[i] = c * line->s[i];
+    }
     double bias = binary_bias(line->loss, line->scaled, line->n, line->breaks, &sum);
     return (struct binary_scale){.c = c,
                                  .bias = bias,
