@@ -5,6 +5,7 @@
 #include "datasets/family.h"
 #include "driver/options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,14 +26,18 @@ static const char *own_name(const char *path) {
 }
 
 /* Prints the options of one family, or of all if its name is NULL. */
-static int usage(const char *name, const char *of, FILE *out) {
-    fprintf(out, "Usage: %s %s [options]\n", name, of ? of : "FAMILY");
+static int usage(const char *name, const char *of) {
+    printf("Usage: %s %s [options]\n", name, of ? of : "FAMILY");
     for (size_t i = 0; i < FAMILIES; i++) {
         if (!of || strcmp(of, families[i]->name) == 0) {
-            fprintf(out, "\n%s:\n%s", families[i]->name, families[i]->help);
+            printf("\n%s:\n%s", families[i]->name, families[i]->help);
         }
     }
-    return fflush(out) == 0 ? 0 : 1;
+    if (fflush(stdout) == 0) {
+        return 0;
+    }
+    fprintf(stderr, "%s: <stdout>: cannot write: %s\n", name, strerror(errno));
+    return ERROR_RUNTIME;
 }
 
 static int run(const struct family *family, int argc, char **argv, struct error *err) {
@@ -57,12 +62,12 @@ static int run(const struct family *family, int argc, char **argv, struct error 
 int main(int argc, char **argv) {
     const char *name = own_name(argv[0]);
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        return usage(name, NULL, stdout);
+        return usage(name, NULL);
     }
     for (size_t i = 0; argc > 1 && i < FAMILIES; i++) {
         if (strcmp(argv[1], families[i]->name) == 0) {
             if (argc > 2 && strcmp(argv[2], "--help") == 0) {
-                return usage(name, argv[1], stdout);
+                return usage(name, argv[1]);
             }
             struct error err;
             if (run(families[i], argc - 1, argv + 1, &err) == 0) {

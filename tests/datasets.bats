@@ -102,6 +102,8 @@ setup() {
     run -1 generate rank --output missing/file
     [ -c /dev/full ] || skip 'no /dev/full'
     run -1 generate ltr --output /dev/full
+    run -1 bash -c 'svm-generate --help >/dev/full'
+    assert_output 'svm-generate: <stdout>: cannot write: No space left on device'
 }
 
 @test "generate: labels of documents are correlated, and both parts of a split come from one set" {
