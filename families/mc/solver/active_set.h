@@ -29,6 +29,9 @@ enum { MC_ACTIVE_MAX = 4096 };
  * optimum. */
 static const double MC_ACTIVE_RATIO = 4;
 
+/* Multiplications of an iteration, over the cube of its free variables. */
+static const double MC_ACTIVE_WORK = 1;
+
 /* Near an optimum few variables leave their bounds: the limit of these over the free ones. */
 static const double MC_ACTIVE_MAX_FREED = 0.1;
 

@@ -35,12 +35,12 @@ static const double STEP = 250;
  * iterations of 15,000 rows take 8 s). */
 static const double IN_CACHE = 2000;
 
-/* Active-set iterations from Z: multiplications of one, over the cube of its variables; the part of
- * primal - dual that one must gain; the limit of work without success, over that of ADMM. The
- * variables between their bounds at Z are nearly those of the optimum long before the bounds meet.
- * (3,000 rows of letter, rbf .0625, ww at C = 100: 1310 variables are free at the optimum, 1380
- * after 60 ADMM iterations; six active-set iterations reduce the gap from .11 to 2e-4.) */
-static const double ACTIVE_SET_WORK = 0.45, MIN_GAIN = 1e-6, MAX_WORK = 2;
+/* Active-set iterations from Z: the part of primal - dual that one must gain; the limit of work
+ * without success, over that of ADMM. The variables between their bounds at Z are nearly those of
+ * the optimum long before the bounds meet. (3,000 rows of letter, rbf .0625, ww at C = 100: 1310
+ * variables are free at the optimum, 1380 after 60 ADMM iterations; six active-set iterations
+ * reduce the gap from .11 to 2e-4.) */
+static const double MIN_GAIN = 1e-6, MAX_WORK = 2;
 
 double mc_admm_work(size_t n_rows, size_t n_classes, size_t cache_bytes) {
     double n = (double)n_rows, k = (double)n_classes;
@@ -300,7 +300,7 @@ double mc_admm_count_free(const struct mc_admm *admm) {
 /* Work of an active-set iteration with `size` variables in each of its subproblems. */
 static double active_set_work_of(const struct mc_admm *admm, double size) {
     double n_subproblems = (double)mc_active_subproblems(&admm->descent->task->shape);
-    return work_blas3(n_subproblems * ACTIVE_SET_WORK * size * size * size);
+    return work_blas3(n_subproblems * MC_ACTIVE_WORK * size * size * size);
 }
 
 /* U = the coefficients of swept, S = its scores; evaluates the bounds there. */

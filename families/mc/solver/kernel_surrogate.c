@@ -27,8 +27,6 @@ enum {
 static const double MIN_PIVOT = 3e-5, MAX_RESIDUAL = 0.02;
 /* The iteration ends when the number of free variables falls by less than this part. */
 static const double MAX_DECREASE = 0.1;
-/* Multiplications of all active-set iterations, over the cube of the maximal free variables. */
-static const double ACTIVE_SET_WORK = 1;
 
 static struct landmarks_goal goal_of(const struct mc_kernel_descent *descent) {
     size_t max = descent->n / ROWS_PER_LANDMARK;
@@ -45,7 +43,7 @@ double mc_kernel_surrogate_work(const struct mc_kernel_descent *descent) {
     double max_free = MC_ACTIVE_MAX;
     bool fits = admm_fits(descent->n, descent->k, &goal, bytes);
     double work = n * max * (max + 2 * TYPICAL_ITERATIONS * k) +
-                  ACTIVE_SET_WORK * max_free * max_free * max_free;
+                  MC_ACTIVE_WORK * max_free * max_free * max_free;
     return descent->definite && fits ? work_blas3(work) : INFINITY;
 }
 
@@ -71,7 +69,7 @@ static size_t max_free(const struct mc_admm *admm, uint64_t evaluations) {
     double work = 2 * (double)admm->n * (double)admm->method.low.landmarks.width * (double)admm->k *
                   EVALUATION_INTERVAL * (double)evaluations;
     double n_subproblems = (double)mc_active_subproblems(&admm->descent->task->shape);
-    double pays = cbrt(MC_ACTIVE_RATIO * work / ACTIVE_SET_WORK / n_subproblems);
+    double pays = cbrt(MC_ACTIVE_RATIO * work / MC_ACTIVE_WORK / n_subproblems);
     return larger(MC_ACTIVE_MAX, smaller(limit, (size_t)fmin(fits, pays)));
 }
 

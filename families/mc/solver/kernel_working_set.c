@@ -31,9 +31,8 @@ enum {
  * dual of the whole problem, or TARGET_PART times the target of that. */
 static const double INNER_GAP = 0.05, TARGET_PART = 0.5;
 /* Work of a step in multiplications, and for each of its classes, besides the scores that it
- * changes. Multiplications of an active-set iteration over the cube of its free variables. Without
- * STEP_WORK, one of 38 hard fits takes 1 s instead of .01. */
-static const double STEP_WORK = 100, CLASS_WORK = 20, ACTIVE_SET_WORK = 2;
+ * changes. Without STEP_WORK, one of 38 hard fits takes 1 s instead of .01. */
+static const double STEP_WORK = 100, CLASS_WORK = 20;
 /* Smallest target gap at which sums of a set in float are used: their relative errors are 1e-6. */
 static const double MIN_EPSILON_FLOAT = 1e-4;
 /* Row sampling (row_sampling.h): the smallest preference of a row, which is 1 at first, and the
@@ -427,7 +426,7 @@ static double active_set_work(struct inner *inner) {
 double mc_kernel_active_set_work(const struct mc_kernel_descent *descent, double size) {
     double n_subproblems = (double)mc_active_subproblems(&descent->task->shape),
            each = size / n_subproblems;
-    return work_blas3(n_subproblems * ACTIVE_SET_WORK * each * each * each);
+    return work_blas3(n_subproblems * MC_ACTIVE_WORK * each * each * each);
 }
 
 /* Progress of the inner problem. */
