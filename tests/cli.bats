@@ -210,6 +210,35 @@ END
     done
 }
 
+# bats test_tags=long
+@test "cli: predictions with kernels depend neither on threads nor on a row's place, and equal rows are ties" {
+    dense() { # ROWS SEED
+        awk -v n="$1" -v seed="$2" 'BEGIN {
+            srand(seed)
+            for (i = 0; i < n; i++) {
+                printf "%d", i % 3 ? -1 : 1
+                for (j = 1; j <= 150; j++) printf " %d:%.6f", j, rand()
+                print ""
+            }
+        }'
+    }
+    dense 300 9 >train.svm
+    dense 1003 19 >test.svm
+    row=$(head -1 test.svm)
+    for i in {1..500}; do echo "$row"; done >equal.svm
+    for kernel in rbf polynomial sigmoid; do
+        svm-top-train -q --force -t $kernel train.svm model >report
+        svm-top-predict -q -j 1 test.svm model one
+        svm-top-predict -q -j 3 test.svm model three
+        cmp one three
+        for first in 1 2 18 230 700; do
+            tail -n +$first test.svm | head -97 | svm-top-predict -q - model >part
+            diff part <(tail -n +$first one | head -97)
+        done
+        assert_equal "$(svm-top-predict -q equal.svm model 2>warning | sort -u | wc -l)" 1
+    done
+}
+
 @test "cli: a sweep with --validate trains its model on the training rows only" {
     svm-rank-train -q -c 1 -t rbf train.svm alone >/dev/null
     svm-rank-train -q -c 1e-9,1 -t rbf --select spearman --validate train.svm train.svm m >out

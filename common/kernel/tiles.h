@@ -23,9 +23,10 @@
 #include <string.h>
 
 enum {
-    X_TILE = 256,             /* rows of x in one block of sums, */
+    X_TILE = 264,             /* rows of x in one block of sums, a multiple of PACK_ROWS, */
     Z_TILE = MAX_ROW_VALUES,  /* and of z: a multiple of LANES */
-    PACK_ROWS = 16,           /* packed rows of x are padded to a multiple of this */
+    PACK_ROWS = 24,           /* packed rows of x are padded to a multiple of this, */
+    MIN_PACKED = 64,          /* and those of z to at least so many */
     PACK_COLUMNS = 1024,      /* features that are packed at a time */
     RANGE = 1 << 18,          /* features in the table of slots at a time */
     PANEL_BYTES = 1 << 20,    /* a larger panel gets fewer rows of z, down to LANES; */
@@ -113,11 +114,15 @@ static void multiply_direct(const struct work *work, size_t x_first, size_t n_x,
          work->sum, Z_TILE);
 }
 
-/* The same with packed copies of the rows; `z_packed`: those of z are packed already. Rows of x are
- * padded with zeros, so that BLAS treats each row alike whatever their number. */
+/* The same with packed copies of the rows; `z_packed`: those of z are packed already. They are
+ * padded with zeros, so that BLAS treats each row of x alike, whatever its place and their number:
+ * predictions are then the same for any number of threads, and equal rows are ties. OpenBLAS's
+ * kernels in double take 4, 8, 12, 16 or 24 rows at a time, with other roundings for the rest, and
+ * have others again for small products (up to some 1,200 sums from 64 features on). */
 static int multiply_packed(const struct work *work, size_t x_first, size_t n_x, size_t z_first,
                            size_t n_z, bool z_packed, struct error *err) {
-    size_t filled = (n_x + PACK_ROWS - 1) / PACK_ROWS * PACK_ROWS;
+    size_t filled = (n_x + PACK_ROWS - 1) / PACK_ROWS * PACK_ROWS,
+           z_filled = larger(n_z, MIN_PACKED);
     size_t columns_packed = smaller(work->k, PACK_COLUMNS);
     REAL *a = kernel_scratch_get(work->scratch, KERNEL_X, X_TILE * columns_packed, sizeof *a, err);
     REAL *b = kernel_scratch_get(work->scratch, KERNEL_Z, Z_TILE * columns_packed, sizeof *b, err);
@@ -130,8 +135,9 @@ static int multiply_packed(const struct work *work, size_t x_first, size_t n_x, 
         memset(a + n_x * columns, 0, (filled - n_x) * columns * sizeof *a);
         if (!z_packed) {
             pack_rows(&work->tile->z, z_first, n_z, from, columns, b);
+            memset(b + n_z * columns, 0, (z_filled - n_z) * columns * sizeof *b);
         }
-        GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)filled, (blasint)n_z,
+        GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)filled, (blasint)z_filled,
              (blasint)columns, 1, a, (blasint)columns, b, (blasint)columns, from > 0, work->sum,
              Z_TILE);
     }
