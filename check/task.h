@@ -110,7 +110,8 @@ int task_model_number(const struct task *task, const char *key, double missing, 
 
 /* For kernels that need not be positive semidefinite: fills definite->shift with twice the shift of
  * the diagonal that makes the kernel matrix of the points of `definite` positive semidefinite, as
- * far as rounding may explain it (fit/definiteness.h says why twice). */
+ * far as rounding may explain it (fit/definiteness.h says why twice). The shift is 0 at first, and
+ * stays so if there is none. */
 int task_shift(struct task *task, struct definite *definite, struct error *err);
 
 /* Sets primal = |f|^2/2 and dual = linear - |g|^2/2. */

@@ -58,13 +58,16 @@ void by_query_free(struct by_query *queries) {
 static struct query *find_query(struct by_query *queries, const char *name, struct error *err) {
     size_t n = queries->names.n;
     uint32_t number;
-    if (memory_grow(&queries->query, memory_room(0, n), n + 1, sizeof *queries->query, "queries",
-                    err) < 0) {
-        return NULL;
-    }
-    queries->query[n] = (struct query){0};
     if (names_add(&queries->names, name, strlen(name), &number, err) < 0) {
         return NULL;
+    }
+    if (number == n) {
+        if (memory_grow(&queries->query, memory_room(0, n), n + 1, sizeof *queries->query,
+                        "queries", err) < 0) {
+            names_truncate(&queries->names, n);
+            return NULL;
+        }
+        queries->query[n] = (struct query){0};
     }
     struct query *query = &queries->query[number];
     if (!query->measures &&

@@ -28,7 +28,8 @@ void crossval_fold_free(struct fold *fold) {
     data_free(&fold->train);
     data_free(&fold->held);
     free(fold->rows);
-    fold->rows = NULL;
+    free(fold->first);
+    fold->rows = fold->first = NULL;
     fold->gram = NULL;
     fold->problem = (struct problem){0};
     fold->err = (struct error){0};
@@ -98,6 +99,25 @@ static int make_scores(struct fit_work *work, size_t n, struct error *err) {
     return work->scores ? 0 : -1;
 }
 
+/* Finds the equal held-out rows of the fold, once. */
+static int find_equal_rows(struct fit_work *work, struct error *err) {
+    struct fold *fold = work->fold;
+    int status = 0;
+    pthread_mutex_lock(&fold->mutex);
+    if (!fold->first) {
+        fold->first = memory_array(fold->n_held, sizeof *fold->first, "equal rows", err);
+        status = fold->first ? duplicates_find(work->group->crossval->data, fold->rows,
+                                               fold->n_held, fold->first, err)
+                             : -1;
+        if (status < 0) {
+            free(fold->first);
+            fold->first = NULL;
+        }
+    }
+    pthread_mutex_unlock(&fold->mutex);
+    return status;
+}
+
 /* Computes scores by products with the matrix of all rows; the coefficients of held-out rows are
  * zero. */
 static int gram_scores(struct fit_work *work, const struct solution *solution, struct error *err) {
@@ -117,9 +137,11 @@ static int gram_scores(struct fit_work *work, const struct solution *solution, s
         }
     }
     free(coefficient);
-    return status < 0 ? -1
-                      : duplicates_equalise(work->group->crossval->data, fold->rows, fold->n_held,
-                                            work->scores, n_outputs, err);
+    if (status < 0 || find_equal_rows(work, err) < 0) {
+        return -1;
+    }
+    duplicates_equalise(fold->first, fold->n_held, work->scores, n_outputs);
+    return 0;
 }
 
 /* Computes scores as the predictor does. */

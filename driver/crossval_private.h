@@ -85,7 +85,7 @@ int crossval_count_fit(struct fit_counter *counter, bool converged, const struct
 
 /* What the tasks of a fold share: created by the first, released by the last. */
 struct fold {
-    pthread_mutex_t mutex; /* guards the creation, and that of held */
+    pthread_mutex_t mutex; /* guards the creation, and that of first and held */
     bool tried;
     struct error err; /* of the creation */
     bool open;        /* guarded by the group's mutex, as are the next two */
@@ -95,6 +95,7 @@ struct fold {
     size_t number;
     uint32_t *rows; /* all row numbers: n_held held-out rows, then n_train */
     size_t n_held, n_train;
+    uint32_t *first; /* (n_held) the first held-out row equal to each; NULL: not found yet */
     struct data train, held; /* copies of those rows, if the fold has its own data; scaled */
     struct gram *gram;       /* of train, or NULL */
     struct problem problem;

@@ -1,7 +1,6 @@
 /* Both bounds of a certificate, and how solutions report them. */
 #include "fit/certify_private.h"
 
-#include "common/base/array.h"
 #include "common/base/clock.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"

@@ -374,8 +374,9 @@ static int reduce_over_processes(struct cluster *cluster, size_t n, struct certi
     return 0;
 }
 
-void certify_linear_scores(const struct certify *certify, const struct certify_evaluation *f,
-                           size_t first, size_t n, double *s) {
+/* s (n, k) = the scores of f's weights at rows first .. first + n, without the bias. */
+static void linear_scores_of(const struct certify *certify, const struct certify_evaluation *f,
+                             size_t first, size_t n, double *s) {
     const struct problem *problem = certify->problem;
     const struct certify_function *function = f->function;
     if (function->exact) {
@@ -409,7 +410,7 @@ int certify_evaluate_loss(const struct certify *certify, struct certify_evaluati
     do { /* also once with no rows: a loss may communicate */
         m = n - first < block ? n - first : block;
         if (status == 0 && s) {
-            certify_linear_scores(certify, of_f, first, m, s);
+            linear_scores_of(certify, of_f, first, m, s);
         }
         status = status < 0 ? -1
                             : add_loss(certify, of_f, family, first, m, s ? s : of_f->s + first * k,

@@ -79,10 +79,6 @@ certify_look certify_sharpen_dd;
 /* Sets out->rounding and out->largest from its other members, for coefficients. */
 void certify_set_rounding(const struct certify *certify, struct certify_evaluation *out);
 
-/* s (n, k) = the scores of f's weights at rows first .. first + n, without the bias. */
-void certify_linear_scores(const struct certify *certify, const struct certify_evaluation *f,
-                           size_t first, size_t n, double *s);
-
 /* loss[0] += the family's loss at f, block by block; loss[1] += its rounding-error bound. */
 int certify_evaluate_loss(const struct certify *certify, struct certify_evaluation *f,
                           const struct certify_family *family, double loss[2], struct error *err);

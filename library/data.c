@@ -103,10 +103,12 @@ static int read_file(struct dualsvm_data *data, const struct dualsvm_options *op
 
 int dualsvm_data_read(dualsvm_data **data, const dualsvm_options *options, const char *path,
                       dualsvm_error *error) {
+    if (data) {
+        *data = NULL;
+    }
     if (!data || !options || !path) {
         return library_refuse(error, "no options, no path, or no place for data");
     }
-    *data = NULL;
     struct error err = {0};
     struct dualsvm_data *made = memory_zeros(1, sizeof *made, "data", &err);
     if (!made) {
@@ -335,10 +337,12 @@ static int make(dualsvm_data **data, const struct family_tables *family,
 int dualsvm_data_dense(dualsvm_data **data, const char *family, const void *values, int type,
                        size_t rows, size_t columns, size_t stride, unsigned flags,
                        dualsvm_error *error) {
+    if (data) {
+        *data = NULL;
+    }
     if (!data || (!values && columns > 0)) {
         return library_refuse(error, "no values, or no place for data");
     }
-    *data = NULL;
     const struct family_tables *tables = library_family(family, error);
     const struct source source = {
         .value = values, .type = type, .rows = rows, .columns = columns, .stride = stride};
@@ -353,10 +357,12 @@ int dualsvm_data_dense(dualsvm_data **data, const char *family, const void *valu
 int dualsvm_data_csr(dualsvm_data **data, const char *family, const void *start, const void *index,
                      int index_type, const void *values, int value_type, size_t rows,
                      size_t columns, unsigned flags, dualsvm_error *error) {
+    if (data) {
+        *data = NULL;
+    }
     if (!data || !start) {
         return library_refuse(error, "no starts of rows, or no place for data");
     }
-    *data = NULL;
     const struct family_tables *tables = library_family(family, error);
     const struct source source = {.value = values,
                                   .type = value_type,

@@ -197,8 +197,13 @@ static int open_and_load(dualsvm_model **model, const char *family, const char *
                          const void *bytes, size_t size, dualsvm_error *error) {
     struct error err = {0};
     struct source *source;
+    if (model) {
+        *model = NULL;
+    }
+    if (!model || (!path && !bytes)) {
+        return library_refuse(error, "no path, no bytes, or no place for a model");
+    }
     const struct family_tables *tables = family ? library_family(family, error) : NULL;
-    *model = NULL;
     if (family && !tables) {
         return -1;
     }
@@ -212,14 +217,12 @@ static int open_and_load(dualsvm_model **model, const char *family, const char *
 
 int dualsvm_model_load(dualsvm_model **model, const char *family, const char *path,
                        dualsvm_error *error) {
-    return model && path ? open_and_load(model, family, path, NULL, 0, error)
-                         : library_refuse(error, "no path, or no place for a model");
+    return open_and_load(model, family, path, NULL, 0, error);
 }
 
 int dualsvm_model_from_bytes(dualsvm_model **model, const char *family, const void *bytes,
                              size_t size, dualsvm_error *error) {
-    return model && bytes ? open_and_load(model, family, NULL, bytes, size, error)
-                          : library_refuse(error, "no bytes, or no place for a model");
+    return open_and_load(model, family, NULL, bytes, size, error);
 }
 
 /* ---- accessors ---- */

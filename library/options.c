@@ -109,10 +109,12 @@ int dualsvm_options_create(dualsvm_options **options, const char *family, int ro
 
 int dualsvm_options_copy(dualsvm_options **copy, const dualsvm_options *options,
                          dualsvm_error *error) {
+    if (copy) {
+        *copy = NULL;
+    }
     if (!copy || !options) {
         return library_refuse(error, "no options to copy, or no place for them");
     }
-    *copy = NULL;
     return make(copy, options->family, options->role, (const char *const *)options->word,
                 options->n_words, error);
 }

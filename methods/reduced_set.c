@@ -20,7 +20,7 @@ enum {
     MAX_VALUES = 1 << 24,       /* of dense rows, of their kernel values, and of their scores */
     MIN_ROWS = 4,               /* for each point, or all */
     MAX_STEPS = 100,
-    PAIRS = 10, /* steps that L-BFGS remembers */
+    PAIRS = 10, /* steps that L-BFGS remembers, at most LBFGS_MAX_PAIRS */
     PARTS = 8,  /* of the rows; their sums are added in order */
     HALVINGS = 30
 };

@@ -69,15 +69,10 @@ int duplicates_find(const struct data *data, const uint32_t *rows, size_t n, uin
     return 0;
 }
 
-int duplicates_equalise(const struct data *data, const uint32_t *rows, size_t n, double *s,
-                        size_t k, struct error *err) {
-    uint32_t *first = memory_array(n, sizeof *first, "equal rows", err);
-    int status = first ? duplicates_find(data, rows, n, first, err) : -1;
-    for (size_t i = 0; status == 0 && i < n; i++) {
+void duplicates_equalise(const uint32_t *first, size_t n, double *s, size_t k) {
+    for (size_t i = 0; i < n; i++) {
         if (first[i] != i) {
             memcpy(s + i * k, s + first[i] * k, k * sizeof *s);
         }
     }
-    free(first);
-    return status;
 }

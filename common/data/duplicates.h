@@ -14,10 +14,9 @@
 int duplicates_find(const struct data *data, const uint32_t *rows, size_t n, uint32_t *first,
                     struct error *err);
 
-/* Gives duplicate rows the scores of the first of them, s (n, k) of rows[0..n) as above. Scores by
- * products with a kernel matrix depend in their last bits on a row's place in it, and measures must
- * see ties. */
-int duplicates_equalise(const struct data *data, const uint32_t *rows, size_t n, double *s,
-                        size_t k, struct error *err);
+/* Gives duplicate rows the scores of the first of them, s (n, k) of rows with this `first` (n).
+ * Scores by products with a kernel matrix depend in their last bits on a row's place in it, and
+ * measures must see ties. */
+void duplicates_equalise(const uint32_t *first, size_t n, double *s, size_t k);
 
 #endif

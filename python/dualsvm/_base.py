@@ -273,6 +273,13 @@ class Estimator(BaseEstimator):
         values = {name: value for name, value in values.items() if value is not None}
         return _options.make(self._family, lib.PREDICT, values) if values else None
 
+    def _measure_options(self, options):
+        """The same for measures, without options whose only effect is a file."""
+        for option in FILE_OPTIONS & options.keys():
+            raise ValueError("%s: measures writes no file, svm-%s-predict does"
+                             % (option, self._family))
+        return self._predict_options(options)
+
     # ---- the fit ----
 
     def _train(self, data, options):
@@ -513,7 +520,7 @@ class Classifier(ClassifierMixin, Estimator):
         classes, codes = classes_of(y, data.rows.n)
         known = dict(zip(self.classes_.tolist(), self._words))
         data.set_labels(codes, [known.get(value) or fit_word(value) for value in classes.tolist()])
-        return self.model_.measures(data, self._predict_options(options))
+        return self.model_.measures(data, self._measure_options(options))
 
 
 def share_of(right, weight):

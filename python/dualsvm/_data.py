@@ -159,7 +159,7 @@ class Data(lib.Handle):
     def set_queries(self, qid, name="qid"):
         """Sets queries: integers, or other values as words."""
         qid = vector(qid, self.rows.n, name)
-        if qid.dtype.kind == "f" and np.isfinite(qid).all() and (qid == np.floor(qid)).all():
+        if qid.dtype.kind == "f" and (np.abs(qid) < 2**63).all() and (qid == np.floor(qid)).all():
             qid = qid.astype(np.int64)
         if qid.dtype.kind in "biu" and (qid >= 0).all():
             call("data_set_queries", self, address(np.ascontiguousarray(qid, dtype=np.uint64)))

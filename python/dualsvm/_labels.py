@@ -12,6 +12,9 @@ from ._errors import DataConversionWarning, warn
 from ._library import decoded
 
 UNFIT = re.compile(r"[\x00-\x20\x7f,:#%]")
+# int() and float() take more: 1_1, nan, inf
+WHOLE = re.compile(r"[+-]?[0-9]+")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def is_unfit(text):
@@ -50,11 +53,12 @@ def words_of(values):
 
 def values_of(words):
     """Labels of a model file: integers or numbers, if all of them are; else texts."""
-    for number in (int, float):
-        try:
-            return np.array([number(word) for word in words])
-        except (ValueError, OverflowError):
-            pass
+    for number, form in ((int, WHOLE), (float, NUMBER)):
+        if all(form.fullmatch(word) for word in words):
+            try:
+                return np.array([number(word) for word in words])
+            except OverflowError:
+                pass
     return _array_of([unquoted(word) for word in words])
 
 

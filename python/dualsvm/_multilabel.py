@@ -176,7 +176,7 @@ class MultiLabelRankSVM(ClassifierMixin, Estimator):
         data = self._data_to_predict(X)
         words, start, codes = self._read_again(y, data.rows.n)
         data.set_sets(start, codes, words)
-        return self.model_.measures(data, self._predict_options(options))
+        return self.model_.measures(data, self._measure_options(options))
 
     def _more_tags(self):
         return {**super()._more_tags(), "multilabel": True, "_xfail_checks": ANOTHER_ORDER}

@@ -158,7 +158,7 @@ class RankSVM(Estimator):
         """{name: value}: the measures that svm-rank-predict prints for rows with targets."""
         data = self._data_to_predict(X)
         self._label(data, y, qid)
-        return self.model_.measures(data, self._predict_options(options))
+        return self.model_.measures(data, self._measure_options(options))
 
     def score(self, X, y, qid=None):
         """The share of correctly ordered pairs with different targets within queries."""

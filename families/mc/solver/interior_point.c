@@ -263,8 +263,8 @@ static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, struct err
     return 0;
 }
 
-/* Certifies the best points. W (n_features + 1, k), or (n, k), and bias (k) are work, for W(alpha).
- */
+/* Certifies the best points. W (n_features + 1, k), or (n, k), and bias (k) are work, for
+ * W(alpha). */
 static int certify_points(struct mc_interior *mc, double cost, double epsilon, double *W,
                           double *bias, struct mc_fit *fit, struct error *err) {
     struct mc_alpha alpha;

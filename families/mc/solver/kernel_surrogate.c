@@ -4,7 +4,6 @@
  * optimum of the problem itself, so few active-set iterations are needed from there. An iteration
  * costs 2 n m k multiplications for m landmarks. */
 #include "common/base/available.h"
-#include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "families/mc/solver/kernel_admm_private.h"
 #include "fit/work.h"

@@ -2,7 +2,6 @@
  * (reformulation.h). */
 #include "families/mc/solver/reformulation.h"
 
-#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/kernel/explicit_features.h"

@@ -5,7 +5,6 @@
 #include "common/base/arrays.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
-#include "common/base/sizes.h"
 #include "families/ml/solver/distributed_ascent.h"
 #include "fit/stop.h"
 

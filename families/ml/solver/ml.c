@@ -113,14 +113,22 @@ static int solve_to(void *context, double epsilon, struct tolerance_result *end,
     return 0;
 }
 
-/* Moves the point's weights to the solution and its scores, with the bias added, to ml. */
+/* Moves the point's weights to the solution and its scores, with the bias added, to ml. With kernels
+ * rows of this process that are equal get equal scores, for thresholds. -1, and nothing has changed,
+ * if memory is short. */
 static int set_solution(struct ml *ml, struct ml_point *point, struct solution *solution,
                         struct error *err) {
     const struct problem *problem = ml->problem;
     size_t q = ml->rows.q;
-    if (!ml->map.primal && duplicates_equalise(problem->data, problem->rows, ml->rows.n_all,
-                                               point->scores, q, err) < 0) {
-        return -1;
+    if (!ml->map.primal) {
+        uint32_t *first = memory_array(ml->rows.n_all, sizeof *first, "equal rows", err);
+        if (!first ||
+            duplicates_find(problem->data, problem->rows, ml->rows.n_all, first, err) < 0) {
+            free(first);
+            return -1;
+        }
+        duplicates_equalise(first, ml->rows.n_all, point->scores, q);
+        free(first);
     }
     if (point->certificate.zero_is_better) {
         memset(point->weights, 0, ml_n_weights(ml) * sizeof *point->weights);

@@ -35,13 +35,13 @@ struct elution {
     void *block; /* all arrays */
 };
 
-/* Sorts n < 2^32 - 1 features with a run and a finite time each. The caller calls elution_free.
- * -1 if memory runs out. */
+/* Sorts n < 2^32 - 1 features with a run and a finite time each. The caller calls
+ * elution_free, also on failure. -1 if memory runs out. */
 int elution_create(struct elution *elution, const uint32_t *run, const double *time, size_t n,
                    struct error *err);
 void elution_free(struct elution *elution);
 
-/* -1 if memory runs out. The caller calls spanning_tree_free. */
+/* -1 if memory runs out. The caller calls spanning_tree_free, also on failure. */
 int spanning_tree_create(struct spanning_tree *tree, size_t n, struct error *err);
 void spanning_tree_free(struct spanning_tree *tree);
 

@@ -51,9 +51,9 @@ class Survey:
         return names
 
     def dense(self, reader):
-        """Refuses too many features for a format that writes zeros."""
+        """Refuses too many features for a format that lists all of them."""
         if self.n_features > MOST_COLUMNS:
-            refuse(f"{self.n_features} columns are too many for a dense format "
+            refuse(f"{self.n_features} columns are too many for this format "
                    f"(at most {MOST_COLUMNS})", reader.path)
 
 

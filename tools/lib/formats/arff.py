@@ -199,9 +199,8 @@ def name_of(text):
 def write_arff(reader, survey, outputs, options):
     """Writes query, features, then the label, or a {0,1} attribute for each of several labels, which the XML
     then lists. Labels are nominal unless --numeric-label."""
+    survey.dense(reader)  # also for sparse rows: each feature is an attribute
     names = survey.names(reader, options.given_names)
-    if not options.sparse:
-        survey.dense(reader)
     known = reader.label_names or []
     several = survey.several or len(known) > 1 or bool(options.labels_xml)
     if several and not options.labels_xml:
