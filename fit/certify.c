@@ -1,6 +1,7 @@
 /* Both bounds of a certificate, and how solutions report them. */
 #include "fit/certify_private.h"
 
+#include "common/base/array.h"
 #include "common/base/clock.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
@@ -13,6 +14,11 @@
 
 /* Sharper rounding-error bounds are computed if the bounds exceed this fraction of the gap. */
 static const double SHARPEN = 0.1;
+/* Scaling factors 1 + x of f that are tried: x from MIN_INCREMENT to MAX_INCREMENT by factors of
+ * COARSE, then by factors of FINE between the neighbours of the best one. A factor is reported only
+ * if it lowers the gap by at least the fraction MIN_GAIN. */
+static const double MIN_INCREMENT = 1e-15, MAX_INCREMENT = 0.1, COARSE = 8, FINE = 1.3,
+                    MIN_GAIN = 0.1;
 
 /* The row of the data, from 0, with the largest norm bound; norm_bound (n). */
 static size_t largest_row(const struct problem *problem, const double *norm_bound) {
@@ -313,6 +319,7 @@ static int compute_bounds(struct certify *certify, struct inputs *inputs,
     certificate->primal = fmin(certificate->primal, family->zero_primal);
     certificate->rounding = loss[1] + family->linear_rounding +
                             0.5 * (f->rounding + g->rounding + inputs->f_shift + inputs->g_shift);
+    certificate->scaling = 1;
     certify_compare(certificate);
     bool finite = isfinite(certificate->primal) && isfinite(family->zero_primal) && isfinite(bound);
     return finite ? 0 : stop_overflow(err);
@@ -338,6 +345,92 @@ static int sharpen(struct certify *certify, struct inputs *inputs, certify_look 
     return status == 0 && sharper ? compute_bounds(certify, inputs, certificate, err) : status;
 }
 
+/* *primal: the primal of t times f with scores s (n, k). scaled (n, k + 1) is work, for scores and
+ * errors times t. */
+static int primal_at(const struct certify *certify, const struct inputs *inputs, const double *s,
+                     double t, double *scaled, double *primal, struct error *err) {
+    const struct certify_family *family = inputs->family;
+    const struct certify_evaluation *f = &inputs->f;
+    size_t n = certify->map->n, k = f->k;
+    size_t block = family->block > 0 && family->block < n ? family->block : n, first = 0, m;
+    double *error = scaled + n * k, loss = 0;
+    array_multiple(scaled, t, s, n * k);
+    array_multiple(error, t, f->loss_error, n);
+    do {
+        double value, rounding;
+        m = n - first < block ? n - first : block;
+        if (family->loss(family->context, first, m, scaled + first * k, error + first, &value,
+                         &rounding, err) < 0) {
+            return -1;
+        }
+        loss += value + rounding;
+        first += m;
+    } while (first < n);
+    *primal = t * t / 2 * (f->squared_norm + f->rounding + inputs->f_shift) +
+              cluster_total(certify->map->cluster, loss);
+    return 0;
+}
+
+/* The best scaling factor so far, 1 + increment, and its primal. */
+struct scaling {
+    double increment, primal;
+};
+
+/* Tries the scaling factors 1 + x, x = from, from * factor, ... below `to`. Ends where the norm
+ * term alone exceeds the lowest primal. */
+static int try_scalings(const struct certify *certify, const struct inputs *inputs, const double *s,
+                        double from, double to, double factor, double *scaled, struct scaling *best,
+                        struct error *err) {
+    double squared_norm = fmax(0, inputs->f.squared_norm + inputs->f.rounding + inputs->f_shift),
+           primal;
+    for (double increment = from;
+         increment < to && (1 + increment) * (1 + increment) * squared_norm / 2 < best->primal;
+         increment *= factor) {
+        if (primal_at(certify, inputs, s, 1 + increment, scaled, &primal, err) < 0) {
+            return -1;
+        }
+        *best = primal < best->primal ? (struct scaling){increment, primal} : *best;
+    }
+    return 0;
+}
+
+/* Finds the best scaling factor of f. With a large C, margins that rounding leaves slightly below 1
+ * cost more than a slightly larger norm. */
+static int find_scaling(const struct certify *certify, const struct inputs *inputs,
+                        struct certificate *certificate, struct error *err) {
+    const struct certify_evaluation *f = &inputs->f;
+    size_t n = certify->map->n, k = f->k;
+    const double *bias = f->function->bias;
+    if (!inputs->family->compute_scaling || !certify->definite ||
+        certificate->gap <= inputs->family->target_gap) {
+        return 0;
+    }
+    double *scaled = memory_array(n, (k + 1) * sizeof *scaled, "a certificate", err);
+    double *own = f->s ? NULL : memory_array(n, k * sizeof *own, "a certificate", err);
+    int status = scaled && (f->s || own) ? 0 : -1;
+    if (status == 0 && own) {
+        certify_linear_scores(certify, f, 0, n, own);
+        for (size_t j = 0; bias && j < n * k; j++) {
+            own[j] += bias[j % k];
+        }
+    }
+    const double *s = own ? own : f->s;
+    struct scaling best = {0, certificate->primal -
+                                  MIN_GAIN * (certificate->primal - certificate->dual)};
+    if (status == 0) {
+        status = try_scalings(certify, inputs, s, MIN_INCREMENT, MAX_INCREMENT, COARSE, scaled,
+                              &best, err);
+    }
+    if (status == 0) {
+        status = try_scalings(certify, inputs, s, best.increment / COARSE * FINE,
+                              best.increment * COARSE, FINE, scaled, &best, err);
+    }
+    certificate->scaling = 1 + best.increment;
+    free(scaled);
+    free(own);
+    return status;
+}
+
 int certify_bounds(struct certify *certify, size_t k, const struct certify_function *f,
                    const struct certify_function *g, const struct certify_family *family,
                    struct certificate *certificate, struct error *err) {
@@ -352,7 +445,8 @@ int certify_bounds(struct certify *certify, size_t k, const struct certify_funct
                 shift_norm(certify, other ? other : &inputs.f, &inputs.g_shift, err) < 0 ||
                 compute_bounds(certify, &inputs, certificate, err) < 0 ||
                 sharpen(certify, &inputs, certify_sharpen_entrywise, certificate, err) < 0 ||
-                sharpen(certify, &inputs, certify_sharpen_dd, certificate, err) < 0
+                sharpen(certify, &inputs, certify_sharpen_dd, certificate, err) < 0 ||
+                find_scaling(certify, &inputs, certificate, err) < 0
             ? -1
             : 0;
     certify_evaluation_free(&inputs.f);

@@ -67,6 +67,7 @@ struct certify_family {
     /* Sharper rounding-error bounds are tried if the gap is larger and rounding is a large part of
      * it; 0: whenever that is so. */
     double target_gap;
+    bool compute_scaling; /* compute certificate.scaling */
 };
 
 struct certificate {
@@ -83,6 +84,9 @@ struct certificate {
     /* (primal - dual) / primal, with a tiny fraction of zero_primal as the least denominator; 0 if
      * the bounds contradict each other, since no solver can then get closer */
     double gap;
+    /* primal scaling factor: f times this has a much smaller gap, by the scores computed here; 1:
+     * there is none, or it was not computed */
+    double scaling;
     bool constant_scores; /* the scores are constant over all rows, up to rounding */
     bool zero_is_better; /* f = 0 has a lower primal, which `primal` is: return the zero solution */
 };

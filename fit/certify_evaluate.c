@@ -374,9 +374,8 @@ static int reduce_over_processes(struct cluster *cluster, size_t n, struct certi
     return 0;
 }
 
-/* s (n, k) = the scores of f's weights at rows first .. first + n, without the bias. */
-static void linear_scores_of(const struct certify *certify, const struct certify_evaluation *f,
-                             size_t first, size_t n, double *s) {
+void certify_linear_scores(const struct certify *certify, const struct certify_evaluation *f,
+                           size_t first, size_t n, double *s) {
     const struct problem *problem = certify->problem;
     const struct certify_function *function = f->function;
     if (function->exact) {
@@ -392,7 +391,8 @@ int certify_evaluate_loss(const struct certify *certify, struct certify_evaluati
     const struct certify_function *f = of_f->function;
     size_t n = certify->map->n, k = of_f->k;
     size_t block = family->block > 0 && family->block < n ? family->block : n;
-    double *error = memory_array(block, sizeof *error, "a certificate", err);
+    bool keep = of_f->s || family->compute_scaling;
+    double *error = memory_array(keep ? n : block, sizeof *error, "a certificate", err);
     double *s = of_f->s ? NULL : memory_array(block, k * sizeof *s, "a certificate", err);
     free(of_f->first);
     of_f->first = memory_array(k, sizeof *of_f->first, "a certificate", err);
@@ -410,18 +410,23 @@ int certify_evaluate_loss(const struct certify *certify, struct certify_evaluati
     do { /* also once with no rows: a loss may communicate */
         m = n - first < block ? n - first : block;
         if (status == 0 && s) {
-            linear_scores_of(certify, of_f, first, m, s);
+            certify_linear_scores(certify, of_f, first, m, s);
         }
         status = status < 0 ? -1
                             : add_loss(certify, of_f, family, first, m, s ? s : of_f->s + first * k,
-                                       error, loss, err);
+                                       error + (keep ? first : 0), loss, err);
         first += m;
     } while (status == 0 && first < n);
     if (status == 0) {
         status = reduce_over_processes(certify->map->cluster, n, of_f, loss, err);
     }
     of_f->biased = true;
-    free(error);
+    if (keep) {
+        free(of_f->loss_error);
+        of_f->loss_error = error;
+    } else {
+        free(error);
+    }
     free(s);
     return status;
 }
@@ -558,6 +563,7 @@ void certify_evaluation_free(struct certify_evaluation *evaluation) {
     free(evaluation->column);
     free(evaluation->first);
     free(evaluation->error);
+    free(evaluation->loss_error);
     free(evaluation->norm_bound);
     free(evaluation->feature_max);
 }

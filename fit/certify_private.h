@@ -43,6 +43,7 @@ struct certify_evaluation {
     double factor; /* the error of a score of row i is at most factor norm_bound_i largest */
     double
         *error; /* (n) bound of each score's error from the entrywise bounds; NULL: not computed */
+    double *loss_error; /* (n) the error bounds that `loss` was given; NULL: not stored */
     double
         *feature_max; /* linear: (d) largest |weight| of each feature; NULL: shared with another */
     double *norm_bound; /* linear: (n) bounds of the scores' magnitudes; NULL: use norm bounds */
@@ -78,6 +79,10 @@ certify_look certify_sharpen_dd;
 
 /* Sets out->rounding and out->largest from its other members, for coefficients. */
 void certify_set_rounding(const struct certify *certify, struct certify_evaluation *out);
+
+/* s (n, k) = the scores of f's weights at rows first .. first + n, without the bias. */
+void certify_linear_scores(const struct certify *certify, const struct certify_evaluation *f,
+                           size_t first, size_t n, double *s);
 
 /* loss[0] += the family's loss at f, block by block; loss[1] += its rounding-error bound. */
 int certify_evaluate_loss(const struct certify *certify, struct certify_evaluation *f,

@@ -223,7 +223,8 @@ int mc_certify(const struct mc_task *task, double cost, const struct mc_dual *du
                                           .linear = linear,
                                           .linear_rounding = linear > 0 ? unit * linear + under : 0,
                                           .zero_primal = mc_zero_loss(task, cost),
-                                          .target_gap = dual->target_gap};
+                                          .target_gap = dual->target_gap,
+                                          .compute_scaling = dual->compute_scaling};
     int status = certify_bounds(task->certify, k, &f, &g, &family, &fit->certificate, err);
     free(error);
     return status;

@@ -20,6 +20,7 @@ struct mc_dual {
     const double *exact[2]; /* kernels: (n, k) exact scores of the fit's weights and of `weights`,
                                within 4 units, without the constant feature; NULL: computed */
     double target_gap;      /* the target gap, see certify_family */
+    bool compute_scaling;   /* compute the certificate's primal scaling factor */
 };
 
 /* U (n, k) = the coefficients of the dual point's function, and bias (k) = the contribution of its

@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Trials of a larger multiple of W for the certificate. From the second on, the multiple grows by
+ * RESCALING_GROWTH times what the last certificate asked for. */
+enum { MAX_RESCALINGS = 3 };
+static const double RESCALING_GROWTH = 2;
+
 /* b (k) = the coefficients of row i's alpha, which is scaled to be feasible. */
 static void row_coefficients(struct mc_kernel_descent *descent, size_t i, double *b) {
     const struct mc_task *task = descent->task;
@@ -133,22 +138,74 @@ static double *bias_of(const struct mc_kernel_descent *descent, const double *U,
     return bias;
 }
 
-/* Sets the fit's weights and bias to scale times U (n, k) and bias (k), which may be NULL. */
-static int set_weights(const struct mc_kernel_descent *descent, const double *U, const double *bias,
+/* Points to certify: multiples of U as primal points, alpha as the dual point. */
+struct points {
+    const double *U, *bias;  /* (n, k) coefficients, (k) their constant feature or NULL */
+    const double *dual_bias; /* (k) constant feature of B or NULL */
+    const double *scores; /* (2, n, k) exact scores of U and of B, without the constant feature */
+    double *scaled;       /* (n, k) work */
+};
+
+/* Sets the fit's weights and bias to scale times those of U. */
+static int set_weights(const struct mc_kernel_descent *descent, const struct points *points,
                        double scale, struct mc_fit *fit, struct error *err) {
     size_t size = descent->n * descent->k;
     free(fit->weights);
     free(fit->bias);
     fit->weights = memory_array(size, sizeof(double), "coefficients", err);
-    fit->bias = bias ? memory_array(descent->k, sizeof(double), "bias", err) : NULL;
-    if (!fit->weights || (bias && !fit->bias)) {
+    fit->bias = points->bias ? memory_array(descent->k, sizeof(double), "bias", err) : NULL;
+    if (!fit->weights || (points->bias && !fit->bias)) {
         return -1;
     }
-    array_multiple(fit->weights, scale, U, size);
-    if (bias) {
-        array_multiple(fit->bias, scale, bias, descent->k);
+    array_multiple(fit->weights, scale, points->U, size);
+    for (size_t c = 0; points->bias && c < descent->k; c++) {
+        fit->bias[c] = scale * points->bias[c];
     }
     return 0;
+}
+
+/* Certifies scale U as primal point. */
+static int certify_scaled(const struct mc_kernel_descent *descent, const struct points *points,
+                          double scale, struct mc_fit *fit, struct error *err) {
+    size_t size = descent->n * descent->k;
+    const struct mc_dual dual = {.alpha = &descent->alpha,
+                                 .weights = descent->B,
+                                 .bias = points->dual_bias,
+                                 .exact = {points->scaled, points->scores + size},
+                                 .q = descent->q,
+                                 .target_gap = descent->epsilon,
+                                 .compute_scaling = true};
+    array_multiple(points->scaled, scale, points->scores, size);
+    return set_weights(descent, points, scale, fit, err) < 0
+               ? -1
+               : mc_certify(descent->task, descent->cost, &dual, fit, err);
+}
+
+/* Improves the certified primal of scale U by a larger multiple of U. Margins that are short by
+ * rounding cost C times that; a W that is longer by as much costs next to nothing. The longer
+ * coefficients have other rounding errors, which leave other margins short; so the later trials are
+ * larger. The best is kept. */
+static int rescale(const struct mc_kernel_descent *descent, const struct points *points,
+                   double scale, struct mc_fit *fit, struct error *err) {
+    struct certificate best = fit->certificate;
+    double last = scale, next = scale * best.scaling;
+    int status = 0;
+    for (int t = 0; t < MAX_RESCALINGS && status == 0 && next > last && best.gap > descent->epsilon;
+         t++) {
+        last = next;
+        status = certify_scaled(descent, points, last, fit, err);
+        next = last * (1 + RESCALING_GROWTH * (fit->certificate.scaling - 1));
+        bool better = fit->certificate.primal < best.primal;
+        scale = better ? last : scale;
+        certify_take_better_dual(better ? &fit->certificate : &best,
+                                 better ? &best : &fit->certificate);
+        best = better ? fit->certificate : best;
+    }
+    if (status == 0 && last != scale) {
+        status = set_weights(descent, points, scale, fit, err);
+    }
+    fit->certificate = best;
+    return status;
 }
 
 /* scores (2, n, k) = the exact scores of U (n, k) and of B, in one product. */
@@ -189,17 +246,11 @@ int mc_kernel_certify_point(struct mc_kernel_descent *descent, const double *U, 
     for (size_t j = 0; status == 0 && j < size; j++) {
         descent->F[j] = scores[size + j] + (dual_bias ? dual_bias[j % descent->k] : 0);
     }
-    status = status < 0 ? -1 : set_weights(descent, U, bias, scale, fit, err);
-    if (status == 0) {
-        const struct mc_dual dual = {.alpha = &descent->alpha,
-                                     .weights = descent->B,
-                                     .bias = dual_bias,
-                                     .exact = {work, scores + size},
-                                     .q = descent->q,
-                                     .target_gap = descent->epsilon};
-        array_multiple(work, scale, scores, size);
-        status = mc_certify(descent->task, descent->cost, &dual, fit, err);
-    }
+    const struct points points = {U, bias, dual_bias, scores, work};
+    status = status < 0 || certify_scaled(descent, &points, scale, fit, err) < 0 ||
+                     rescale(descent, &points, scale, fit, err) < 0
+                 ? -1
+                 : 0;
     free(work);
     free(bias);
     free(dual_bias);

@@ -135,9 +135,9 @@ int mc_kernel_average(struct mc_kernel_descent *descent, struct error *err);
  * is epsilon. */
 void mc_kernel_primal(struct mc_kernel_descent *descent, double epsilon);
 
-/* Certifies alpha, whose coefficients are B, with scale U (n, k) as primal point. scores (2, n, k):
- * exact scores of U and of B, without the constant feature's; NULL: they are computed. F becomes
- * exact. */
+/* Certifies alpha, whose coefficients are B, with scale U (n, k), or a slightly larger multiple, as
+ * primal point. scores (2, n, k): exact scores of U and of B, without the constant feature's; NULL:
+ * they are computed. F becomes exact. */
 int mc_kernel_certify_point(struct mc_kernel_descent *descent, const double *U, double scale,
                             const double *scores, struct mc_fit *fit, struct error *err);
 

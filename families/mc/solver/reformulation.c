@@ -2,6 +2,7 @@
  * (reformulation.h). */
 #include "families/mc/solver/reformulation.h"
 
+#include "common/base/array.h"
 #include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/kernel/explicit_features.h"
@@ -16,7 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = 4096 /* the factor of X X' then has 134 MB */ };
+enum {
+    MAX_ROWS = 4096,   /* the factor of X X' then has 134 MB */
+    MAX_RESCALINGS = 3 /* trials of a larger multiple of the weights */
+};
 
 struct mc_reformulation {
     const struct mc_task *own;
@@ -135,6 +139,33 @@ static size_t weight_rows(const struct mc_task *task) {
     return task->problem->gram ? task->n : task->problem->data->n_features + (size_t)1;
 }
 
+/* Certifies the fit's weights times factor. */
+static int certify_multiple(const struct mc_task *task, double cost, double factor,
+                            const struct mc_dual *point, struct mc_fit *fit, struct error *err) {
+    size_t k = task->shape.k, entries = weight_rows(task) * k;
+    array_scale(fit->weights, factor, entries);
+    for (size_t c = 0; fit->bias && c < k; c++) {
+        fit->bias[c] *= factor;
+    }
+    return mc_certify(task, cost, point, fit, err);
+}
+
+/* Certifies the fit's weights, and larger multiples of them while the rounding of scores at the
+ * margin costs more than their length. */
+static int certify_multiples(const struct mc_task *task, double cost, const struct mc_dual *point,
+                             struct mc_fit *fit, struct error *err) {
+    const struct certificate *found = &fit->certificate;
+    int status = certify_multiple(task, cost, 1, point, fit, err);
+    for (int t = 0; status == 0 && t < MAX_RESCALINGS && found->scaling > 1; t++) {
+        double factor = found->scaling, primal = found->primal;
+        status = certify_multiple(task, cost, factor, point, fit, err);
+        if (status == 0 && found->primal > primal) {
+            return certify_multiple(task, cost, 1 / factor, point, fit, err);
+        }
+    }
+    return status;
+}
+
 /* Sets the fit's weights and bias. For a linear task also W and bias (k), those of the dual point
  * with coefficients U (n, k). */
 static int convert(const struct mc_reformulation *form, const struct mc_fit *found, const double *U,
@@ -174,8 +205,9 @@ static int certify_weights(const struct mc_reformulation *form, double epsilon,
         const struct mc_dual point = {.alpha = &found->alpha,
                                       .weights = kernel ? U : W,
                                       .bias = has_bias ? bias : NULL,
-                                      .target_gap = epsilon};
-        status = mc_certify(task, form->cost, &point, fit, err);
+                                      .target_gap = epsilon,
+                                      .compute_scaling = true};
+        status = certify_multiples(task, form->cost, &point, fit, err);
     }
     free(block);
     return status;

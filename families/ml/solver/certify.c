@@ -182,7 +182,8 @@ int ml_certify(struct certify *certify, const struct ml_claim *claim,
                            cost_of_balance(claim, &rounding, largest) +
                            rounding.underflow * (2 + rounding.max_ratio * rounding.max_ratio),
         .zero_primal = ml_loss_of_zero(rows, claim->cost),
-        .target_gap = claim->epsilon};
+        .target_gap = claim->epsilon,
+        .compute_scaling = true};
     int status = certify_bounds(certify, rows->q, claim->f, &g, &family, certificate, err);
     free(rounding.error);
     return status;

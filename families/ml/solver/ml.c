@@ -113,9 +113,9 @@ static int solve_to(void *context, double epsilon, struct tolerance_result *end,
     return 0;
 }
 
-/* Moves the point's weights to the solution and its scores, with the bias added, to ml. With kernels
- * rows of this process that are equal get equal scores, for thresholds. -1, and nothing has changed,
- * if memory is short. */
+/* Moves the point's weights to the solution and its scores, with the bias added, to ml. With
+ * kernels rows of this process that are equal get equal scores, for thresholds. -1, and nothing has
+ * changed, if memory is short. */
 static int set_solution(struct ml *ml, struct ml_point *point, struct solution *solution,
                         struct error *err) {
     const struct problem *problem = ml->problem;

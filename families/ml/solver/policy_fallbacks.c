@@ -68,8 +68,8 @@ static double best_multiple(const struct ml *ml, const struct ml_parameters *par
     return high;
 }
 
-/* Multiplies the point by the best factor. */
-static void scale_point(const struct ml *ml, const struct ml_parameters *parameters,
+/* Multiplies the point by `scale` and by the best multiple. */
+static void scale_point(const struct ml *ml, const struct ml_parameters *parameters, double scale,
                         struct ml_point *point) {
     size_t q = ml->rows.q, n = ml_n_weights(ml);
     double squared_norm =
@@ -77,7 +77,7 @@ static void scale_point(const struct ml *ml, const struct ml_parameters *paramet
     if (ml->setup.bias > 0) {
         squared_norm += array_dot(point->bias, point->bias, q) / (ml->setup.bias * ml->setup.bias);
     }
-    double scale = best_multiple(ml, parameters, point, squared_norm);
+    scale *= best_multiple(ml, parameters, point, squared_norm);
     array_scale(point->weights, scale, n);
     array_scale(point->scores, scale, ml->rows.n_all * q);
     array_scale(point->bias, scale, q);
@@ -149,8 +149,8 @@ static int centre_bias(const struct ml *ml, struct ml_point *point, struct error
 /* Builds and certifies both points of a fit, the primal from the fit's `own` or the dual point's
  * weights: it is scaled and, if `centre`, its free bias centred. Overwrites the score store's W. */
 static int form_point(struct ml *ml, const struct ml_parameters *parameters,
-                      const struct ml_fit *fit, bool own, bool centre, struct ml_point *point,
-                      struct error *err) {
+                      const struct ml_fit *fit, bool own, double scale, bool centre,
+                      struct ml_point *point, struct error *err) {
     size_t q = ml->rows.q;
     double constant = ml->setup.bias * ml->setup.bias;
     if (ml_point_dual(ml, parameters->cost, &fit->alphas, point, err) < 0) {
@@ -173,7 +173,7 @@ static int form_point(struct ml *ml, const struct ml_parameters *parameters,
     if (ml_point_scores(ml, point, err) < 0) {
         return -1;
     }
-    scale_point(ml, parameters, point);
+    scale_point(ml, parameters, scale, point);
     if ((centre && centre_bias(ml, point, err) < 0) ||
         ml_point_certify(ml, parameters, point, err) < 0) {
         return -1;
@@ -194,18 +194,25 @@ struct fallback {
 };
 
 /* Keeps the points of a fit, the primal from its own or the dual point's weights, if they are
- * better: with a free bias as it is, then centred. */
+ * better. A free bias is centred from the second point on. Margins that rounding may have left
+ * short of 1 count as loss; if that is most of the gap, a slightly longer primal point has less. */
 static int offer_points(struct ml_state *state, const struct ml_fit *fit, bool own,
                         struct error *err) {
-    for (int centre = 0; centre <= state->ml->setup.free_bias; centre++) {
+    enum { RESCALINGS = 3 };
+    bool centre = false, centres = state->ml->setup.free_bias;
+    double scale = 1, next = INFINITY;
+    for (int k = 0; k <= RESCALINGS && next > 1; k++) {
         struct ml_point found;
         if (ml_point_create(&found, state->ml, err) < 0) {
             return -1;
         }
-        if (form_point(state->ml, state->parameters, fit, own, centre, &found, err) < 0) {
+        if (form_point(state->ml, state->parameters, fit, own, scale, centre, &found, err) < 0) {
             ml_point_free(&found);
             return -1;
         }
+        next = centre == centres ? found.certificate.scaling : INFINITY;
+        scale *= centre == centres ? next : 1;
+        centre = centres;
         ml_point_merge(state->point, &found);
         ml_point_free(&found);
         if (ml_gap_reached(state->point, state->parameters->epsilon)) {

@@ -189,9 +189,9 @@ static int find_S(struct smm_newton *newton, const double *B, bool moved, struct
 }
 
 /* M of signed_alpha. If at most half of the rows with an alpha have a new one, only the changes are
- * added, for the rows of data: in most steps a tenth of 7,300 rows have (10,000 of 100 x 100, C = 1,
- * tau = 1000). Their rounding adds up, so M is summed anew when all changes together are larger
- * than alpha. `gradient` and `trial_alpha` are work. */
+ * added, for the rows of data: in most steps a tenth of 7,300 rows have (10,000 of 100 x 100,
+ * C = 1, tau = 1000). Their rounding adds up, so M is summed anew when all changes together are
+ * larger than alpha. `gradient` and `trial_alpha` are work. */
 static int sum_M(struct smm_newton *newton, struct error *err) {
     double *change = newton->trial_alpha, *product = newton->gradient;
     double changed = 0, used = 0, changes = 0, size = 0;

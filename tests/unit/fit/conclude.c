@@ -30,6 +30,57 @@ static bool is_flat(size_t n, size_t k, const double *s, const double *size, dou
     return found.constant_scores;
 }
 
+/* The hinge loss C max(0, 1 - s) with exact scores. */
+static int hinge_loss(void *context, size_t first, size_t n, const double *s, const double *error,
+                      double *value, double *rounding, struct error *failure) {
+    (void)first, (void)failure;
+    *value = *rounding = 0;
+    for (size_t i = 0; i < n; i++) {
+        *value += *(double *)context * fmax(0, 1 - s[i]);
+        *rounding += s[i] - 2 * error[i] < 1 ? *(double *)context * 2 * error[i] : 0;
+    }
+    return 0;
+}
+
+/* The certificate of weight w on rows 1 and 2, with cost C and bias `added`. */
+static struct certificate scaled(double w, const double *added, double cost, bool wanted,
+                                 double enough, bool kernel) {
+    float value[] = {1, 2};
+    double b[] = {w, 0};
+    struct line line;
+    struct certificate found;
+    struct certify_family family = {
+        .context = &cost, .loss = hinge_loss, .linear = w * w, .zero_primal = 2 * cost};
+    family.target_gap = enough;
+    family.compute_scaling = wanted;
+    const struct certify_function f = {.weights = b, .bias = added};
+    line_open(&line, value, 2, kernel, (struct data){0});
+    MUST(certify_bounds(line.certify, 1, &f, NULL, &family, &found, &err));
+    line_close(&line);
+    return found;
+}
+
+/* With a large C, a margin that is too small by d leads to a scaling factor of 1 + d, up to the
+ * factor between two trials; the bias is scaled with f. */
+static void check_length(void) {
+    const double cost = 1e9;
+    for (int kernel = 0; kernel < 2; kernel++) {
+        for (double d = 1e-11; d < 1e-2; d *= 10) {
+            double more = scaled(1 - d, NULL, cost, true, 0, kernel).scaling - 1;
+            CHECK(more >= 0.9 * d && more <= 1.4 * d, "kernel %d: %g for %g", kernel, more, d);
+            double half = 0.5;
+            more = scaled(0.5 - d, &half, cost, true, 0, kernel).scaling - 1;
+            CHECK(more >= 0.9 * d && more <= 1.4 * d, "kernel %d: %g for %g, added", kernel, more,
+                  d);
+        }
+        CHECK_TRUE(scaled(1.5, NULL, cost, true, 0, kernel).scaling == 1);
+        CHECK_TRUE(scaled(1 - 1e-6, NULL, cost, false, 0, kernel).scaling == 1);
+        CHECK_TRUE(scaled(1 - 1e-6, NULL, cost, true, 1, kernel).scaling == 1);
+        CHECK_TRUE(scaled(0.99, NULL, 0.1, true, 0, kernel).scaling == 1);
+    }
+    printf("ok: how much longer a function had better be\n");
+}
+
 /* Scores are not constant if, in any output, those of the first row and another differ by more than
  * twice the sum of their error bounds. */
 static void check_equal_scores(void) {
@@ -358,6 +409,7 @@ static void check_written_bias(void) {
 
 int main(void) {
     check_equal_scores();
+    check_length();
     check_levels();
     check_shift();
     check_duality();
