@@ -53,6 +53,7 @@ except ImportError:
 OPTION_OF = {"C": "cost", "tol": "epsilon", "max_iter": "max-iter", "n_jobs": "threads",
              "random_state": "seed", "class_weight": "weight", "pos_label": "positive"}
 KERNELS = {"poly": "polynomial"}  # scikit-learn's name
+FILE_OPTIONS = {"roc", "pr", "confusion", "trec", "qrels"}  # of predictors, which write files
 # Parameters that a model's header has, by its key.
 HEADER = {"formulation": str, "loss": str, "cost": float, "kernel": str, "degree": int,
           "gamma": float, "coef0": float, "rank": int, "tau": float, "theta": float,

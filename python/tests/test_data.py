@@ -254,6 +254,23 @@ class Labels(Case):
             # sums over queries in another order
             np.testing.assert_allclose(fitted.predict(self.x), base.predict(self.x), rtol=1e-9)
             self.assertEqual(fitted.score(self.x, y, qid=qid), base.score(self.x, y, qid=number))
+        apart = RankSVM().fit(self.x, y, qid=np.where(number < 2, 1e19, 2e19))  # beyond 2^63
+        self.assertEqual(apart.model_.bytes(),
+                         RankSVM().fit(self.x, y, qid=np.where(number < 2, "1e19", "2e19"))
+                         .model_.bytes())
+
+    def test_words_that_only_python_takes_for_numbers(self):
+        for names in (["1_1", "11"], ["nan", "1"], ["inf", "2"], ["0x10", "16"], ["\u0661", "1"]):
+            y = np.array(names)[np.arange(80) % 2]
+            MultiClassSVM().fit(self.x, y).save("words")
+            loaded = dualsvm.load("words")
+            self.assertEqual(loaded.classes_.tolist(), sorted(names))
+            self.assertTrue(set(loaded.predict(self.x)) <= set(names))
+
+    def test_measures_write_no_files(self):
+        y = np.arange(80) % 2
+        with self.assertRaisesRegex(ValueError, "roc: measures writes no file"):
+            TopClassifier().fit(self.x, y).measures(self.x, y, roc="curve")
 
     def test_candidates(self):
         """Arguments of RankSVM.rerank; what it computes is tested against the program."""

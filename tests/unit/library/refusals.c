@@ -46,6 +46,28 @@ static void check_options(void) {
     printf("ok: options\n");
 }
 
+/* A result is NULL after each refusal, whatever it was. */
+static void check_results(void) {
+    void *const stale = &error;
+    dualsvm_options *options = stale;
+    REFUSED(dualsvm_options_copy(&options, NULL, &error), U, "no options");
+    dualsvm_data *read = stale, *dense = stale, *sparse = stale;
+    REFUSED(dualsvm_data_read(&read, NULL, "x", &error), U, "no options");
+    REFUSED(dualsvm_data_dense(&dense, NULL, NULL, DUALSVM_DOUBLE, 1, 1, 1, 0, &error), U,
+            "no values");
+    REFUSED(dualsvm_data_csr(&sparse, "mc", NULL, NULL, DUALSVM_INT32, NULL, DUALSVM_DOUBLE, 1, 1,
+                             0, &error),
+            U, "no starts");
+    dualsvm_model *loaded = stale, *parsed = stale, *trained = stale;
+    dualsvm_table *table = stale;
+    REFUSED(dualsvm_model_load(&loaded, NULL, NULL, &error), U, "no path");
+    REFUSED(dualsvm_model_from_bytes(&parsed, NULL, NULL, 5, &error), U, "no path, no bytes");
+    REFUSED(dualsvm_sweep(&table, &trained, NULL, NULL, NULL, &error), U, "");
+    CHECK_TRUE(!options && !read && !dense && !sparse && !loaded && !parsed && !trained && !table);
+    REFUSED(dualsvm_sweep(NULL, &trained, NULL, NULL, NULL, &error), U, "no place");
+    printf("ok: results are NULL after refusals\n");
+}
+
 /* Every option of every family is described, and can be set to its default and its choices. */
 static void check_descriptions(void) {
     size_t described = 0;
@@ -288,6 +310,7 @@ static void check_weights(void) {
 
 int main(void) {
     check_options();
+    check_results();
     check_descriptions();
     check_arrays();
     check_labels();
