@@ -147,6 +147,10 @@ END
     rm keys
     run -1 check --keys keys mc zero
     [ ! -e keys ]
+    # values that are the same in single precision, as the programs store them
+    printf '%s\n' '1 1:0.1' '2 1:0.10000000149' '3 1:0.2' '4 1:.2 5:1e-60' >single
+    check --keys keys rank single >/dev/null
+    assert_equal "$(paste -sd' ' keys)" '1 1 3 3'
     run -2 check --keys keys --no-equal mc twice
 }
 
