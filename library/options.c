@@ -151,11 +151,11 @@ static bool sets(const char *word, const struct option_spec *spec) {
            (word[2 + length] == '=' || !word[2 + length]);
 }
 
-/* "--NAME=VALUE", or "--NAME" for a flag. */
+/* "--NAME=VALUE", or "--NAME" for a flag that is 1. */
 static char *make_word(const struct option_spec *spec, const char *value, struct error *err) {
-    bool flag = spec->kind == OPTION_FLAG;
+    bool plain = spec->kind == OPTION_FLAG && strcmp(value, "1") == 0;
     struct text word = {0};
-    text_format(&word, "--%s%s%s", spec->name, flag ? "" : "=", flag ? "" : value);
+    text_format(&word, "--%s%s%s", spec->name, plain ? "" : "=", plain ? "" : value);
     return text_end(&word, "an option", err);
 }
 
@@ -214,9 +214,11 @@ int dualsvm_options_set(dualsvm_options *options, const char *name, const char *
                               spelling_hint(&spelling, "", hint));
     }
     if (option->spec.kind == OPTION_FLAG && value) {
-        if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0) {
-            return library_refuse(error, "option --%s: not 0 or 1: '%.100s'", option->spec.name,
-                                  value);
+        const char *word = option->spec.word;
+        if (strcmp(value, "0") != 0 && strcmp(value, "1") != 0 &&
+            !(word && strcmp(value, word) == 0)) {
+            return library_refuse(error, "option --%s: not 0%s%s or 1: '%.100s'", option->spec.name,
+                                  word ? ", " : "", word ? word : "", value);
         }
         value = strcmp(value, "0") == 0 ? NULL : value;
     }

@@ -267,6 +267,11 @@ class Labels(Case):
             self.assertEqual(loaded.classes_.tolist(), sorted(names))
             self.assertTrue(set(loaded.predict(self.x)) <= set(names))
 
+    def test_order(self):
+        fitted = RankSVM().fit(np.eye(4), [1, 2, 3, 4])
+        self.assertEqual(fitted.predict_text(np.eye(4), order=True), "1 2 3 4\n")
+        self.assertEqual(fitted.predict_text(np.eye(4), order="best-first"), "4 3 2 1\n")
+
     def test_measures_write_no_files(self):
         y = np.arange(80) % 2
         with self.assertRaisesRegex(ValueError, "roc: measures writes no file"):

@@ -42,6 +42,13 @@ static void check_options(void) {
     CHECK_TRUE(!dualsvm_options_get(options, "scores"));
     REFUSED(dualsvm_options_set(options, "scores", "yes", &error), U, "--scores");
     dualsvm_options_free(options);
+    options = rows_options("rank", DUALSVM_PREDICT);
+    CALL(dualsvm_options_set(options, "order", "best-first", &error));
+    CHECK_TRUE(strcmp(dualsvm_options_get(options, "order"), "best-first") == 0);
+    REFUSED(dualsvm_options_set(options, "order", "worst-first", &error), U, "0, best-first or 1");
+    CALL(dualsvm_options_set(options, "order", "1", &error));
+    CHECK_TRUE(strcmp(dualsvm_options_get(options, "order"), "1") == 0);
+    dualsvm_options_free(options);
     CHECK_TRUE(dualsvm_options_create(&options, "svm", DUALSVM_TRAIN, NULL) == -1);
     printf("ok: options\n");
 }
