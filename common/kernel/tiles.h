@@ -23,10 +23,7 @@
 #include <string.h>
 
 enum {
-    X_TILE = 264,             /* rows of x in one block of sums, a multiple of PACK_ROWS, */
-    Z_TILE = MAX_ROW_VALUES,  /* and of z: a multiple of LANES */
-    PACK_ROWS = 24,           /* packed rows of x are padded to a multiple of this, */
-    MIN_PACKED = 64,          /* and those of z to at least so many */
+    Z_TILE = MAX_ROW_VALUES,  /* rows of z in one block of sums: a multiple of LANES */
     PACK_COLUMNS = 1024,      /* features that are packed at a time */
     RANGE = 1 << 18,          /* features in the table of slots at a time */
     PANEL_BYTES = 1 << 20,    /* a larger panel gets fewer rows of z, down to LANES; */
@@ -114,11 +111,8 @@ static void multiply_direct(const struct work *work, size_t x_first, size_t n_x,
          work->sum, Z_TILE);
 }
 
-/* The same with packed copies of the rows; `z_packed`: those of z are packed already. They are
- * padded with zeros, so that BLAS treats each row of x alike, whatever its place and their number:
- * predictions are then the same for any number of threads, and equal rows are ties. OpenBLAS's
- * kernels in double take 4, 8, 12, 16 or 24 rows at a time, with other roundings for the rest, and
- * have others again for small products (up to some 1,200 sums from 64 features on). */
+/* The same with packed copies of the rows; `z_packed`: those of z are packed already. Rows of zeros
+ * are added up to a multiple of PACK_ROWS of x and MIN_PACKED of z. */
 static int multiply_packed(const struct work *work, size_t x_first, size_t n_x, size_t z_first,
                            size_t n_z, bool z_packed, struct error *err) {
     size_t filled = (n_x + PACK_ROWS - 1) / PACK_ROWS * PACK_ROWS,

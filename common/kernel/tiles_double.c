@@ -14,6 +14,14 @@
 #define COPY_SIGN copysign
 #define PACK_ALWAYS true
 
+/* With so many rows BLAS treats each row of x alike, whatever its place and their number:
+ * predictions are then the same for any number of threads, and equal rows are ties. OpenBLAS's
+ * kernels take 4, 8, 12, 16 or 24 rows at a time, with other roundings for the rest, and have
+ * others again for small products (up to some 1,200 sums from 64 features on). */
+#define PACK_ROWS 24
+#define MIN_PACKED 64
+#define X_TILE 264 /* rows of x in one block of sums: a multiple of PACK_ROWS */
+
 /* exp: ln 2 in two parts, the first of 33 bits so that its product with an exponent is exact. */
 #define LOG2_E 0x1.71547652b82fep+0
 #define LN2_HIGH 0x1.62e42fefp-1

@@ -13,6 +13,9 @@
 #define ABS fabsf
 #define COPY_SIGN copysignf
 #define PACK_ALWAYS false
+#define PACK_ROWS 16
+#define MIN_PACKED 1
+#define X_TILE 256 /* rows of x in one block of sums */
 
 /* exp: ln 2 in two parts, the first of 12 bits so that its product with an exponent is exact. */
 #define LOG2_E 0x1.715476p+0F
