@@ -3,6 +3,7 @@
  * matrix K_SS in float. The changes of the scores since the set was chosen are summed in float:
  * they are small at the end, where precision matters. Changes are delayed and added in blocks, so
  * that K_SS passes through the cache once for many steps. */
+#include "common/base/ahead.h"
 #include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
@@ -23,7 +24,8 @@ enum {
     MAX_STEPS = 1 << 20,    /* or of steps, if that allows more sweeps */
     EVALUATIONS = 8,        /* the gap is evaluated after 1/8 more sweeps than the last time */
     DELAY = 32,             /* steps whose changes of the scores are added together, */
-    TILE = 128,             /* for so many rows at a time, which stay in cache */
+    TILE = 128,             /* for so many rows at a time, which stay in cache; */
+    MIN_AHEAD_ROWS = 4096,  /* from so many rows on by two threads: K_SS has 64 MB */
     LINE = 64               /* bytes of a cache line */
 };
 
@@ -156,7 +158,15 @@ struct inner {
     /* (m / TILE, k, TILE) change of the scores since the start */
     float *change;
     struct delayed delayed;
+    size_t middle; /* the second half of the rows, whose delayed changes another thread adds */
+    struct ahead *ahead;
     struct mc_sampling sampling;
+    /* the sweeps */
+    double target; /* of the gap */
+    const struct monitor *monitor;
+    enum mc_set_end end;
+    int status;
+    struct error *err;
 };
 
 static void inner_free(struct inner *inner) {
@@ -178,6 +188,7 @@ static int inner_create(struct inner *inner, struct mc_kernel_descent *descent, 
         inner->sum += mc_alpha_sum(&descent->alpha, descent->set[a]);
     }
     size_t tiles = (m + TILE - 1) / TILE;
+    inner->middle = smaller(m, (tiles + 1) / 2 * TILE);
     inner->change = memory_zeros(tiles, TILE * k * sizeof *inner->change, "a working set", err);
     delayed->change = memory_array(k, DELAY * sizeof *delayed->change, "a working set", err);
     delayed->by_class = memory_array(k, DELAY * sizeof *delayed->by_class, "a working set", err);
@@ -259,34 +270,48 @@ static inline void prefetch(const float *row, size_t n) {
     }
 }
 
-/* Adds the delayed changes to the scores. Between the classes a share of the next tile's rows is
- * prefetched; all at once would be more requests than the processor holds. */
-DISPATCH static void inner_apply(struct inner *inner) {
-    struct delayed *delayed = &inner->delayed;
-    size_t m = inner->m, k = inner->descent->k;
+/* Adds the delayed changes to the scores of the rows from `begin`, a multiple of TILE, to `end`.
+ * Between the classes a share of the next tile's rows is prefetched; all at once would be more
+ * requests than the processor holds. */
+DISPATCH static void apply_to(const struct inner *inner, size_t begin, size_t end) {
+    const struct delayed *delayed = &inner->delayed;
+    size_t k = inner->descent->k;
     const float *row[DELAY];
-    if (delayed->n == 0) {
-        return;
-    }
-    sort_by_class(delayed, k);
-    for (size_t first = 0; first < m; first += TILE) {
+    for (size_t first = begin; first < end; first += TILE) {
         float *tile = inner->change + first * k;
-        size_t end = smaller(m - first, TILE), next = smaller(m - first - end, TILE),
+        size_t rows = smaller(end - first, TILE), next = smaller(end - first - rows, TILE),
                prefetched = 0;
         for (size_t t = 0; t < delayed->n; t++) {
             row[t] = inner->K + delayed->row[t] * inner->stride + first;
         }
         for (size_t c = 0; c < k; c++) {
-            size_t begin = delayed->begin[c], n = delayed->begin[c + 1] - begin;
+            size_t entry = delayed->begin[c], n = delayed->begin[c + 1] - entry;
             for (; prefetched < delayed->n * (c + 1) / k; prefetched++) {
-                prefetch(row[prefetched] + end, next);
+                prefetch(row[prefetched] + rows, next);
             }
-            for (size_t i = 0; n > 0 && i < end; i += ADD_ROWS_FLOATS) {
-                add_rows(tile + c * TILE + i, delayed->by_class + begin, n, row, i);
+            for (size_t i = 0; n > 0 && i < rows; i += ADD_ROWS_FLOATS) {
+                add_rows(tile + c * TILE + i, delayed->by_class + entry, n, row, i);
             }
         }
     }
-    delayed->n = 0;
+}
+
+/* The job of the other thread. */
+static void apply_rest(void *argument) {
+    const struct inner *inner = argument;
+    apply_to(inner, inner->middle, inner->m);
+}
+
+/* Adds the delayed changes to the scores of all rows. */
+static void inner_apply(struct inner *inner) {
+    if (inner->delayed.n == 0) {
+        return;
+    }
+    sort_by_class(&inner->delayed, inner->descent->k);
+    ahead_post(inner->ahead);
+    apply_to(inner, 0, inner->middle);
+    ahead_wait(inner->ahead);
+    inner->delayed.n = 0;
 }
 
 /* Delays the change of the scores by a step that changed the coefficients of row a by u (k). */
@@ -357,7 +382,7 @@ static double inner_gap(struct inner *inner, double target) {
     return value + rest;
 }
 
-static int inner_sweep(struct inner *inner, struct error *err) {
+static int inner_sweep(struct inner *inner) {
     struct mc_kernel_descent *descent = inner->descent;
     size_t k = descent->k, n = mc_sampling_sweep(&inner->sampling);
     inner->work = (double)n * (STEP_WORK + CLASS_WORK * (double)k);
@@ -375,7 +400,7 @@ static int inner_sweep(struct inner *inner, struct error *err) {
         }
         inner->gain += gain;
         inner_delay(inner, a, descent->u);
-        if (mc_alpha_store(&descent->alpha, i, descent->row, err) < 0) {
+        if (mc_alpha_store(&descent->alpha, i, descent->row, inner->err) < 0) {
             return -1;
         }
     }
@@ -467,28 +492,43 @@ static void store_scores(const struct inner *inner) {
     }
 }
 
-int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target_gap,
-                      const struct monitor *monitor, enum mc_set_end *end, struct error *err) {
-    struct inner inner;
-    int status = inner_create(&inner, descent, m, err);
-    double target = fmax(INNER_GAP * (descent->primal - descent->dual), TARGET_PART * target_gap);
-    size_t max = MAX_STEPS / m > MAX_SWEEPS ? MAX_STEPS / m : MAX_SWEEPS, next = 1;
+/* Sweeps until the inner problem is solved or handed over, or a limit is reached. */
+static void run_sweeps(void *argument, struct ahead *ahead) {
+    struct inner *inner = argument;
+    size_t m = inner->m, max = MAX_STEPS / m > MAX_SWEEPS ? MAX_STEPS / m : MAX_SWEEPS, next = 1;
     struct sweep_progress progress = {.best = INFINITY, .rate = {.earlier = INFINITY}};
-    *end = MC_SET_RUNNING;
-    while (status == 0 && *end == MC_SET_RUNNING && progress.sweeps < max &&
-           !(progress.sweeps > 0 && monitor_past_deadline(monitor))) {
-        status = inner_sweep(&inner, err);
+    inner->ahead = ahead;
+    while (inner->status == 0 && inner->end == MC_SET_RUNNING && progress.sweeps < max &&
+           !(progress.sweeps > 0 && monitor_past_deadline(inner->monitor))) {
+        inner->status = inner_sweep(inner);
         progress.sweeps++;
-        progress.work += work_blas2_float(inner.work);
+        progress.work += work_blas2_float(inner->work);
         if (progress.sweeps < next) {
             continue;
         }
         next = progress.sweeps + 1 + progress.sweeps / EVALUATIONS;
-        double gap = inner_gap(&inner, target);
-        *end = gap <= target ? MC_SET_SOLVED : update(&inner, &progress, gap, target);
+        double gap = inner_gap(inner, inner->target);
+        inner->end =
+            gap <= inner->target ? MC_SET_SOLVED : update(inner, &progress, gap, inner->target);
     }
-    *end = *end == MC_SET_RUNNING ? MC_SET_LIMITED : *end;
-    descent->work += progress.work;
+    inner->end = inner->end == MC_SET_RUNNING ? MC_SET_LIMITED : inner->end;
+    inner->descent->work += progress.work;
+}
+
+int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target_gap,
+                      const struct monitor *monitor, enum mc_set_end *end, struct error *err) {
+    struct inner inner;
+    int status = inner_create(&inner, descent, m, err);
+    if (status == 0) {
+        inner.target =
+            fmax(INNER_GAP * (descent->primal - descent->dual), TARGET_PART * target_gap);
+        inner.monitor = monitor;
+        inner.err = err;
+        ahead_run(m >= MIN_AHEAD_ROWS ? descent->task->problem->threads : NULL, run_sweeps,
+                  apply_rest, &inner);
+        status = inner.status;
+        *end = inner.end;
+    }
     /* the part of a constant feature is large and equal in all rows: it is summed in double */
     bool in_float = descent->uncached && !descent->stores_double && descent->task->bias == 0;
     if (status == 0 && in_float && descent->epsilon >= MIN_EPSILON_FLOAT) {
