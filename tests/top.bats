@@ -693,6 +693,18 @@ verified() {
     svm-top-predict -q --threshold 0 test.svm m | awk '($1 == "+1") != ($2 > 0) { bad = 1 } END { exit bad || !NR }'
 }
 
+@test "top: no training negative passes the threshold of toppush" {
+    for seed in 1 2 3 4; do
+        for kernel in 'linear' 'rbf -g .1' 'polynomial -d 2'; do
+            generate top --rows 300 --features 6 --seed "$seed" --output rows.svm
+            # shellcheck disable=SC2086
+            train -s toppush -t $kernel -c 10 rows.svm m
+            predict rows.svm m out
+            paste -d ' ' out rows.svm | awk '$1 > 0 && $3 < 0 { exit 1 }' || fail "$kernel, seed $seed"
+        done
+    done
+}
+
 @test "top: --calibrate holds out equal rows together" {
     # a kernel this narrow knows the label of a row only by its copies
     awk 'BEGIN { for (copy = 0; copy < 5; copy++) { srand(3); for (i = 0; i < 80; i++) {

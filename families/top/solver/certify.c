@@ -236,6 +236,7 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     t = loss->level.threshold = find_threshold(loss, s, &off);
     /* the errors of a score and of the threshold */
     off = 2 * fmax(cluster_largest(risk->cluster, off), threshold_error(loss, s, error, off));
+    loss->level.rounding = off;
     *value = *rounding = loss->slack = 0;
     for (size_t i = 0; i < n; i++) {
         double slack = off + error[i] + 4 * DBL_EPSILON * (1 + fabs(t) + fabs(s[i]));

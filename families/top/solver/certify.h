@@ -27,9 +27,10 @@ int top_certifier_create(struct top_certifier *certifier, const struct problem *
                          const struct score_map *map, double constant, struct error *err);
 void top_certifier_free(struct top_certifier *certifier);
 
-/* The threshold at the scores of a fit, and the highest of these scores. */
+/* The threshold at the scores of a fit, twice the rounding-error bound of the scores that determine
+ * it, and the highest of all scores. */
 struct top_level {
-    double threshold, highest;
+    double threshold, rounding, highest;
 };
 
 /* *zero_primal = an upper bound of the primal at w = 0. -1 if memory is short. */

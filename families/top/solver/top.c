@@ -188,7 +188,7 @@ struct top_counts top_counts(const struct top *top) {
 }
 
 double top_threshold(const struct top *top) {
-    return top->level.threshold;
+    return top->level.threshold + (top->map.primal ? 0 : top->level.rounding);
 }
 
 double top_highest_score(const struct top *top) {

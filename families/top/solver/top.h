@@ -92,7 +92,9 @@ void top_free(struct top *top);
 /* The numbers of rows and weights of the problem; of all processes. */
 struct top_counts top_counts(const struct top *top);
 
-/* The threshold t at the scores of the last solution; 0 for svm. */
+/* The threshold t at the scores of the last solution; 0 for svm. With a kernel it is raised by the
+ * rounding-error bound of the scores: a model sums them in another order, and must not give the row
+ * whose score t is, as is the highest negative of toppush, a score above it. */
 double top_threshold(const struct top *top);
 
 /* The highest score of a row by the last solution. */
