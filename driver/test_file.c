@@ -247,8 +247,13 @@ static int take_all(struct work *work, struct error *err) {
             break;
         }
         if (take_block(work, err) < 0) {
-            return -1;
+            return test->rows ? -1 : error_prefix(err, test->path);
         }
+    }
+    if (work->rows.n == 0 && work->lines &&
+        test->output && /* a file without rows has a header, too */
+        test->predictor->add(work->lines, &work->block, work->scores, test->output, err) < 0) {
+        return -1;
     }
     if (work->lines && test->output && test->predictor->finish &&
         test->predictor->finish(work->lines, test->output, err) < 0) {

@@ -74,4 +74,6 @@ setup() {
         predict $how none model out
         [ ! -s out ]
     done
+    predict --header --names none model out
+    assert_equal "$(<out)" $'score\tname'
 }

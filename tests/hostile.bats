@@ -370,6 +370,11 @@ accepts() {
 @test "hostile: minmax wants values that are not negative, and a precomputed row its serial" {
     printf '1 1:1\n2 1:-1\n3 1:2\n' >negative.svm
     refused svm-rank-train -q -t minmax negative.svm empty/model
+    printf '1 1:1\n2 1:2\n' >positive.svm
+    train -t minmax positive.svm positive.model
+    awk 'BEGIN { for (i = 1; i <= 150000; i++) print i % 3, "1:" (i == 120000 ? -1 : i % 7) }' >many.svm
+    refused svm-rank-predict -q many.svm positive.model empty/out
+    assert_equal "$(<err)" 'svm-rank-predict: many.svm: minmax kernel: values must not be negative: row 120000, feature 1: -1'
     refused svm-rank-train -q -t 4 sane.svm empty/model
     printf '1 0:1 1:1 2:.5\n2 0:2 1:.5 2:1\n' >precomputed.svm
     train -t 4 precomputed.svm precomputed.model

@@ -102,10 +102,16 @@ refuses() {
         $'3 rows, 3 features, sparse\n1 1:5 2:6\n2 1:7 2:8\n3 1:9 3:1'
 }
 
-@test "input: qid, from 0 to 2^64 - 1; rows without one beside others are of query 0" {
+@test "input: qid, from 0 to 2^64 - 1; all rows have one, or none" {
     reads '1 qid:18446744073709551615 1:1\n2 qid:0 1:2\n' \
         $'2 rows, 1 features, dense\n1 qid:18446744073709551615 1:1\n2 qid:0 1:2'
-    reads '1 1:1\n2 qid:7 1:2\n' $'2 rows, 1 features, dense\n1 qid:0 1:1\n2 qid:7 1:2'
+    refuses '1 1:1\n2 qid:7 1:2\n' "2:1: row has a qid, the rows before have none: '2'"
+    refuses '1 qid:0 1:1\n\n2 1:2\n' "3:1: row has no qid, the rows before have one: '2'"
+    # in blocks that are parsed one by one
+    awk 'BEGIN { for (i = 1; i <= 90000; i++) print i % 7, i <= 60000 ? "qid:1" : "", "1:" i % 11 }' >long.svm
+    run svm-rank-train -q long.svm
+    assert_failure 1
+    assert_output 'svm-rank-train: long.svm:60001:1: row has no qid, the rows before have one: '"'4'"
 }
 
 @test "input: labels that are names are kept as written, equal numbers as first spelled" {
@@ -120,13 +126,13 @@ refuses() {
 }
 
 @test "input: rows without labels where they are optional" {
-    reads '1:1\nqid:2 1:2\n3 1:3\n' \
-        $'3 rows, 1 features, dense\nnone qid:0 1:1\nnone qid:2 1:2\n3 qid:0 1:3' number optional
+    reads 'qid:1 1:1\nqid:2 1:2\n3 qid:1 1:3\n' \
+        $'3 rows, 1 features, dense\nnone qid:1 1:1\nnone qid:2 1:2\n3 qid:1 1:3' number optional
     reads '1:1\nx 1:3\n' $'2 rows, 1 features, dense\nnone 1:1\nx 1:3' name optional
 }
 
 @test "input: precomputed rows begin with 0:serial" {
-    reads '1 0:3 1:5 2:6\n2 qid:1 0:4 1:7 2:8\n' \
+    reads '1 qid:0 0:3 1:5 2:6\n2 qid:1 0:4 1:7 2:8\n' \
         $'2 rows, 2 features, dense\n1 qid:0 0:3 1:5 2:6\n2 qid:1 0:4 1:7 2:8' number precomputed
     refuses '1 1:5\n' "1:3: row does not begin with 0:serial (precomputed kernel): '1:5'" \
         number precomputed

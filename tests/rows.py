@@ -137,6 +137,8 @@ def read(text, how):
             row = read_line(line.removesuffix("\r"), how)
         except Wrong as wrong:
             return None, "%d:%d" % (number, wrong.args[0] + 1)
+        if row and rows and how["labels"] == "number" and (row[1] is None) != (rows[0][1] is None):
+            return None, "%d:1" % number
         if row:
             rows.append(row)
     return rows, None
@@ -202,7 +204,7 @@ def make_row(draw, how, style, queries):
         parts.append(NAMES[first] if how["labels"] == "name" else number(draw))
     elif how["labels"] == "set":
         parts.append("")
-    if queries and draw.randrange(5):
+    if queries and (how["labels"] == "number" or draw.randrange(5)):
         parts.append("qid:" + draw.choice(QUERIES))
     if how["precomputed"]:
         parts.append("0:%d" % draw.randrange(100))
@@ -242,11 +244,11 @@ def main():
         compare(dump, spoil(draw, text) if i % 2 == 0 or (i % 100 == 1 and i % 200 > 100) else text, how, i % 5 == 0,
                 1 if i % 3 == 0 else 3)
     print("ok: small files and files of many blocks, right and wrong ones")
-    # dense up to a later block than the first: a zero column, fewer and more features, a qid
+    # dense up to a later block than the first: a zero column, fewer and more features
     how = {"labels": "number", "optional": False, "precomputed": False}
     dense = "".join("%d 1:%d 2:0 3:0.5 4:-0 5:7\n" % (i, i % 3) for i in range(20000))
     for end, times in (("1 1:0 2:0 3:0 4:0 5:0\n", 1), ("1 2:3\n", 1), ("1 1:1 2:1 3:1 4:1 5:1 6:1\n", 1),
-                       ("1 1:1 2:1 3:1 4:1\n", 20000), ("1 qid:3 1:1 2:1 3:1 4:1\n", 1)):
+                       ("1 1:1 2:1 3:1 4:1\n", 20000)):
         head = compare(dump, dense + times * end, how, False, 1)
         kind = "dense" if end.count(":0 ") else "sparse"
         assert head == "%d rows, %d features, %s" % (20000 + times, 6 if " 6:" in end else 5, kind), head

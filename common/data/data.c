@@ -510,6 +510,7 @@ int data_append(struct data *data, struct data *more, struct error *err) {
         (more->remark_start && append_remarks(data, more, err) < 0)) {
         return -1;
     }
+    data->rows_before = n > 0 ? data->rows_before : more->rows_before;
     data->n_rows = n + m;
     return 0;
 }
@@ -546,6 +547,7 @@ int data_own(struct data *data, bool rows, struct error *err) {
 struct data data_view(const struct data *data, size_t first, size_t n) {
     struct data part = *data;
     part.n_rows = n;
+    part.rows_before += first;
     part.borrowed_features = part.borrowed_rows = true;
     if (data->row_start) {
         part.row_start = data->row_start + first;

@@ -29,7 +29,8 @@ enum { DATA_QUERY_TEXT = 24 };
 
 struct data {
     size_t n_rows;
-    uint32_t n_features; /* columns: the largest index seen; compact rows: indices.n */
+    uint64_t rows_before; /* rows of the file before these, for messages; 0 if not known */
+    uint32_t n_features;  /* columns: the largest index seen; compact rows: indices.n */
 
     /* Compact rows: column c has index indices.at[c], counted from 0. at NULL: column c has index
      * c. */

@@ -299,7 +299,7 @@ static int unite(struct data *data, struct distributed_rows *rows, const struct 
     struct cluster *cluster = share->cluster;
     size_t n = cluster_size(cluster);
     struct summary *all;
-    bool changed = false;
+    bool changed = false, with = false, without = false; /* some rows have qids; have none */
     *rows = (struct distributed_rows){0};
     if (summarize(&all, data, found, cluster, err) < 0) {
         return -1;
@@ -308,12 +308,16 @@ static int unite(struct data *data, struct distributed_rows *rows, const struct 
         rows->first += r < cluster_rank(cluster) ? (size_t)all[r].n_rows : 0;
         rows->n += (size_t)all[r].n_rows;
         changed |= all[r].bytes != all[0].bytes;
+        with |= all[r].has_query;
+        without |= all[r].n_rows > 0 && !all[r].has_query;
     }
     int status = 0;
     if (changed && !share->whole) {
         status = error_set(err, ERROR_RUNTIME, "%s: ranks see files of different lengths", path);
     } else if (rows->n == 0) {
         status = error_set(err, ERROR_RUNTIME, "%s: no rows", path);
+    } else if (data->labels == DATA_NUMBER && with && without) {
+        status = error_set(err, ERROR_RUNTIME, "%s: some rows have a qid, others none", path);
     } else {
         status = join(data, all, n, err);
     }

@@ -49,11 +49,13 @@ struct input {
     uint64_t n_lines;    /* lines before this batch */
     struct block *fault; /* the block of this batch with an error, or NULL */
     bool zero_based;     /* see svmlight.h; of all blocks so far */
+    uint64_t n_taken;    /* rows of earlier blocks (input_next) */
     uint64_t n_bytes;    /* bytes up to the end of this batch */
     bool whole;      /* all of the file goes into one struct data: arrays may be allocated for rows
                   still to come */
     bool later_part; /* not the first of several parts of a file */
-    struct data *data; /* being filled */
+    bool has_rows, has_query; /* rows have been read; some had a qid */
+    struct data *data;        /* being filled */
     bool dense;       /* all rows so far are dense; columns and row starts are then not allocated */
     size_t n_values;  /* stored in data */
     size_t n_labels;  /* DATA_SET: stored in data */
@@ -155,7 +157,7 @@ static int reserve(const struct input *input, void *array, size_t *capacity, siz
     return 0;
 }
 
-/* Rows before the first that has a qid are of query 0. */
+/* Rows before the first that has a qid are of query 0 (where queries mean nothing). */
 static int begin_queries(struct input *input, struct error *err) {
     struct data *data = input->data;
     data->query = memory_array(input->rows_capacity, sizeof *data->query, "queries", err);
@@ -454,6 +456,24 @@ static int describe(const struct input *input, uint64_t lines_before, struct err
                              lines_before + input->n_lines, err);
 }
 
+/* Sets the fault of a block whose rows have qids while the rows before have none, or the other way
+ * round. */
+static void check_queries(struct input *input, struct block *block) {
+    const struct svmlight *rows = &block->rows;
+    if (input->format.labels != DATA_NUMBER || rows->n_rows == 0) {
+        return;
+    }
+    if (input->has_rows && input->has_query != rows->has_query) {
+        block->failed = true;
+        block->fault = (struct svmlight_fault){.what = svmlight_query_fault(rows->has_query),
+                                               .at = rows->first_line,
+                                               .line = rows->first_line,
+                                               .line_number = rows->first_line_number};
+    }
+    input->has_rows = true;
+    input->has_query = rows->has_query;
+}
+
 /* Reads, parses and appends a batch. *end: the file has ended. */
 static int read_batch(struct input *input, bool *end, struct error *err) {
     const char *text;
@@ -481,6 +501,7 @@ static int read_batch(struct input *input, bool *end, struct error *err) {
     threads_run(input->threads, input->n_blocks, parse_block, input);
     for (size_t b = 0; b < input->n_blocks; b++) {
         struct block *block = &input->blocks[b];
+        check_queries(input, block);
         if (block->failed) {
             input->fault = block;
             return describe(input, 0, err);
@@ -538,12 +559,14 @@ int input_open(struct input **input, const char *path, const struct input_format
 
 int input_next(struct input *input, struct data *block, struct error *err) {
     begin_data(input, block);
+    block->rows_before = input->n_taken;
     bool end = false;
     while (!end && block->n_rows == 0) {
         if (read_batch(input, &end, err) < 0) {
             return -1;
         }
     }
+    input->n_taken += block->n_rows;
     return 0;
 }
 

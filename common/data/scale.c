@@ -5,6 +5,7 @@
 #include "common/data/query_features.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -162,9 +163,10 @@ void scale_free(struct scale *scale) {
 
 /* ---- applying ---- */
 
-static int overflow(size_t row, size_t column, double value, struct error *err) {
-    return error_set(err, ERROR_RUNTIME, "row %zu: feature %zu: %g when scaled: too large", row + 1,
-                     column + 1, value);
+static int overflow(const struct data *data, size_t row, size_t c, double value,
+                    struct error *err) {
+    return error_set(err, ERROR_RUNTIME, "row %" PRIu64 ": feature %zu: %g when scaled: too large",
+                     data->rows_before + row + 1, (size_t)data_index(data, c) + 1, value);
 }
 
 static double scale_value(const struct scale *scale, size_t c, double value) {
@@ -185,7 +187,7 @@ static int scale_row(const struct scale *scale, const struct data *data, size_t 
         }
         value[k] = (float)scaled;
         if (!isfinite(value[k])) {
-            return overflow(row, data_index(data, c), scaled, err);
+            return overflow(data, row, c, scaled, err);
         }
     }
     return 0;

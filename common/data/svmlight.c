@@ -592,6 +592,11 @@ static int fail_limit(struct parser *parser, const char *p) {
     return fail(parser, parser->fault->text, last);
 }
 
+const char *svmlight_query_fault(bool has_query) {
+    return has_query ? "row has a qid, the rows before have none"
+                     : "row has no qid, the rows before have one";
+}
+
 /* Parses one row, from its first byte that is not a blank. */
 static int parse_row(struct parser *parser, const char **p) {
     struct svmlight *rows = parser->rows;
@@ -613,6 +618,13 @@ static int parse_row(struct parser *parser, const char **p) {
     }
     if (parser->format->limit.most > 0 && parser->last > parser->format->limit.most) {
         return fail_limit(parser, features);
+    }
+    if (rows->n_rows == 0) {
+        rows->has_query = parser->has_query;
+        rows->first_line = parser->line;
+        rows->first_line_number = rows->n_lines;
+    } else if (parser->format->labels == DATA_NUMBER && parser->has_query != rows->has_query) {
+        return fail(parser, svmlight_query_fault(parser->has_query), parser->line);
     }
     row->end = parser->n_values;
     row->labels_end = rows->n_labels;

@@ -49,12 +49,14 @@ struct svmlight {
     uint32_t *column; /* from 0; values written as zero are included */
     float *value;
     size_t n_values, value_capacity;
-    size_t n_zeros;      /* number of zero values */
-    uint32_t n_features; /* the largest index */
-    bool uniform;        /* every row has columns 0..n_features-1, n_features > 0 */
-    bool has_query;      /* a row has qid */
-    bool zero_based;     /* a comment before the first value has the word zero-based */
-    uint32_t *label;     /* numbers of names */
+    size_t n_zeros;         /* number of zero values */
+    uint32_t n_features;    /* the largest index */
+    bool uniform;           /* every row has columns 0..n_features-1, n_features > 0 */
+    bool has_query;         /* a row has qid; if labels are numbers, all rows then have one */
+    const char *first_line; /* of the first row, in the parsed text */
+    uint64_t first_line_number;
+    bool zero_based; /* a comment before the first value has the word zero-based */
+    uint32_t *label; /* numbers of names */
     size_t n_labels, label_capacity;
     struct names names; /* of this piece, in order of arrival */
     uint64_t *seen;     /* (seen_capacity) for each name 1 + the last row that has it, 0: none */
@@ -67,6 +69,9 @@ struct svmlight {
  * failure (-1) *fault gets the error, and the rows are of no use. */
 int svmlight_parse(struct svmlight *rows, const char *text, const char *end,
                    const struct input_format *format, struct svmlight_fault *fault);
+
+/* What is wrong with a row that has a qid, or none, unlike the rows before. */
+const char *svmlight_query_fault(bool has_query);
 
 /* Formats a parse error as "NAME:LINE:COLUMN: what is wrong: what was found", with lines_before the
  * number of lines of the file before the parsed text; if the line looks like another format, the

@@ -7,6 +7,7 @@
 #include "common/kernel/table.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +47,9 @@ static int check_positive(const struct kernel_rows *rows, size_t row, const floa
         if (value[k] < 0) {
             size_t feature = stored_column(data_stored(data, row), k);
             return error_set(err, ERROR_RUNTIME,
-                             "%s kernel: values must not be negative: row %zu, feature %zu: %g",
-                             kernel_names[rows->kernel->type], row + 1,
+                             "%s kernel: values must not be negative: row %" PRIu64
+                             ", feature %zu: %g",
+                             kernel_names[rows->kernel->type], data->rows_before + row + 1,
                              (size_t)data_index(data, feature) + 1, (double)value[k]);
         }
     }

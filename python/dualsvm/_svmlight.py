@@ -27,7 +27,7 @@ def read_svmlight(path, *, multilabel=False, query_id=False, n_features=None):
     Returns X, y, or X, y, qid with query_id. X has single precision, as the programs have: a
     scipy.sparse CSR matrix, or an array if scipy is not installed. y has integers or numbers if all
     labels are; else texts, \"\" for a row without label; None if no row has a label. With multilabel
-    it is a list of sets. qid has integers, or texts if some are words; 0 for a row without query.
+    it is a list of sets. qid has integers, or texts if some are words; 0 if no row has one.
     """
     if multilabel and query_id:
         raise ValueError("multilabel and query_id: rows of queries have one number each")
