@@ -145,6 +145,10 @@ struct family {
     int (*width)(const struct options *options, const struct data *data, uint32_t *width,
                  struct error *err);
 
+    /* Refuses rows of --validate that do not fit the training rows. May be NULL. */
+    int (*check_held)(const struct options *options, const struct data *training,
+                      const struct data *held, struct error *err);
+
     /* Opens a problem; solves it at points that differ only in options of level OPTION_SOLVE, each
      * time with a warm start from the previous solution; closes it. */
     int (*open)(void **state, const struct problem *problem, struct point point, struct error *err);

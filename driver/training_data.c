@@ -60,7 +60,13 @@ static int read_held(struct data *held, const struct training_data *training,
         format.find_limit = find_held_limit;
         format.context = &limit;
     }
-    return input_read(held, options_text(options, "validate"), &format, threads, err);
+    const char *path = options_text(options, "validate");
+    if (input_read(held, path, &format, threads, err) < 0) {
+        return -1;
+    }
+    return family->check_held && family->check_held(options, &training->data, held, err) < 0
+               ? error_prefix(err, path)
+               : 0;
 }
 
 static int make_folds(struct training_data *training, const struct family *family,
@@ -140,8 +146,10 @@ static int prepare(struct training_data *training, const struct distributed_rows
     }
     uint32_t width = 0;
     training->compact = !family->width && !fit_precomputed(family, options);
-    if ((family->width && family->width(options, data, &width, err) < 0) ||
-        (distributed ? distribute_hold(data, width, training->compact, distributed, err)
+    if (family->width && family->width(options, data, &width, err) < 0) {
+        return options->n_operands > 0 ? error_prefix(err, options->operand[0]) : -1;
+    }
+    if ((distributed ? distribute_hold(data, width, training->compact, distributed, err)
                      : hold(data, width, training->compact, err)) < 0) {
         return -1;
     }

@@ -414,7 +414,7 @@ mixed_units() {
     run -1 svm-smm-train --shape 2x4 plain.svm model
     assert_output --partial 'index 12 is outside of matrices of 2 x 4'
     refused svm-smm-train --shape 4x3 data.svm model2
-    assert_equal "$(<err)" 'svm-smm-train: the first line says matrices of 3 x 4, --shape 4 x 3'
+    assert_equal "$(<err)" 'svm-smm-train: data.svm: the first line says matrices of 3 x 4, --shape 4 x 3'
     svm-smm-train -q --shape 3x4 data.svm same && cmp model same
     # in prediction too, with any options and any position of the row
     printf '# matrix 1 3\n1 1:1 2:1 3:1\n-1 1:-1 2:-1 3:-1\n' >small.svm
@@ -468,8 +468,11 @@ matrices of 1 x 3: '4:5#c:7'"
     # rows of another stated shape are refused by this model
     sed '1s/3 3/9 1/' data.svm >other.svm
     run -1 svm-smm-predict other.svm model out
-    assert_output 'svm-smm-predict: the first line says matrices of 9 x 1, the model takes 3 x 3'
+    assert_output 'svm-smm-predict: other.svm: the first line says matrices of 9 x 1, the model takes 3 x 3'
     sed 1d data.svm | svm-smm-predict -q - model out
+    # and in validation rows
+    run -1 svm-smm-train -q --validate other.svm data.svm
+    assert_output 'svm-smm-train: other.svm: the first line says matrices of 9 x 1, the training rows have 3 x 3'
 }
 
 @test "smm: limits are kept and reported, and --strict exits with 3" {

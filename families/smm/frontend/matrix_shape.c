@@ -81,6 +81,14 @@ int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
                            data->comment);
 }
 
+int matrix_shape_check_held(const struct options *options, const struct data *training,
+                            const struct data *held, struct error *err) {
+    struct matrix_shape shape;
+    return matrix_shape_find(&shape, options, training, err) < 0
+               ? -1
+               : check_comment(held->comment, &shape, "the training rows have", err);
+}
+
 int matrix_shape_width(const struct options *options, const struct data *data, uint32_t *width,
                        struct error *err) {
     struct matrix_shape shape;

@@ -22,6 +22,11 @@ int matrix_shape_check(const struct options *options, struct error *err);
 int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
                       const struct data *data, struct error *err);
 
+/* Fails if rows of --validate have a first line with another shape than the training rows. For
+ * struct family. */
+int matrix_shape_check_held(const struct options *options, const struct data *training,
+                            const struct data *held, struct error *err);
+
 /* *width = cells of a matrix, at least the features of the data. For struct family. */
 int matrix_shape_width(const struct options *options, const struct data *data, uint32_t *width,
                        struct error *err);

@@ -337,6 +337,7 @@ const struct family smm_family = {
     .check_data = check_data,
     .limit = limit,
     .width = matrix_shape_width,
+    .check_held = matrix_shape_check_held,
     .open = open_problem,
     .solve = solve,
     .close = close_problem,
