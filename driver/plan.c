@@ -93,6 +93,18 @@ static int check_files(const struct plan *plan, const struct options *options,
     return check_rows(options->operand[0], cluster, err);
 }
 
+/* Refuses files that only the fit of a model writes. */
+static int check_fitting(const struct family *family, const struct options *options,
+                         struct error *err) {
+    const char *const files[] = {"proof", "libsvm", "liblinear", family->extra_option};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (files[i] && options_given(options, files[i])) {
+            return error_set(err, ERROR_USAGE, "--%s wants a fit of a model", files[i]);
+        }
+    }
+    return 0;
+}
+
 /* Refuses inconsistent options. */
 static int check_options(const struct plan *plan, const struct family *family,
                          const struct options *options, const struct cluster *cluster,
@@ -125,8 +137,8 @@ static int check_options(const struct plan *plan, const struct family *family,
          "a precomputed kernel has no features to --scale"},
         {0}};
     if (options_refuse(refusals, err) < 0 ||
-        (options_given(options, "proof") &&
-         report_check_proof(family, options, plan->fitting, err) < 0) ||
+        (!plan->fitting && check_fitting(family, options, err) < 0) ||
+        (options_given(options, "proof") && report_check_proof(family, options, err) < 0) ||
         options_refuse(others, err) < 0 ||
         (options_given(options, "libsvm") && model_export_check(&kernel, scale, true, err) < 0) ||
         (options_given(options, "liblinear") &&

@@ -257,12 +257,9 @@ void report_notes(const struct plain_fit *fit, const struct data *data, struct o
 
 /* ---- proofs ---- */
 
-int report_check_proof(const struct family *family, const struct options *options, bool fitting,
+int report_check_proof(const struct family *family, const struct options *options,
                        struct error *err) {
     const char *solver = family->solvers[options_choice(options, "solver")];
-    if (!fitting) {
-        return error_set(err, ERROR_USAGE, "--proof wants a fit of a model");
-    }
     if (strcmp(solver, "fw") == 0) {
         return error_set(err, ERROR_USAGE,
                          "--proof is not for --solver fw, which does not keep its dual point");

@@ -41,8 +41,8 @@ void report_notes(const struct plain_fit *fit, const struct data *data, struct o
 
 /* ---- --proof: the dual point with which svm-check verifies a model's bounds ---- */
 
-/* Refuses options that leave nothing to prove; fitting: a model is wanted. */
-int report_check_proof(const struct family *family, const struct options *options, bool fitting,
+/* Refuses options that leave nothing to prove. */
+int report_check_proof(const struct family *family, const struct options *options,
                        struct error *err);
 
 /* Writes the proof of a certified fit to training rows with this fingerprint, for the model with

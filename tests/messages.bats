@@ -43,6 +43,10 @@ closed() {
     done <<'END'
 rank|--select ndcg|--select wants --folds, --fold-file or --validate
 rank|--resume table|--resume wants --folds, --fold-file or --validate
+rank|-v 2 --libsvm file|--libsvm wants a fit of a model
+mc|-v 2 --liblinear file|--liblinear wants a fit of a model
+smm|-v 2 --weights file|--weights wants a fit of a model
+top|-v 2 --proof file|--proof wants a fit of a model
 rank|-v 3 -c 1,2 --shard 1/2|--shard writes no model: the best of all parts is known when their tables are joined, then --resume fits it
 rank|-t precomputed --scale std|a precomputed kernel has no features to --scale
 rank|--libsvm l --scale l2|--libsvm: that format has no place for --scale l2
