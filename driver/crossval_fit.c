@@ -263,7 +263,7 @@ static int run_point(struct fit_work *work, struct error *err) {
 
 int crossval_fit_next(struct kernel_group *group, struct fit_task *task, struct error *err) {
     struct fold *fold = &group->fold[task->fold];
-    if (clock_seconds() > timed_task_abandon_time(group->crossval->end)) {
+    if (clock_seconds() > timed_task_end_time(group->crossval->end)) {
         return error_set(err, ERROR_STOPPED, "the limit of time is reached");
     }
     pthread_mutex_lock(&fold->mutex);

@@ -139,7 +139,7 @@ struct watch fit_watch(const struct options *options, double deadline) {
     return (struct watch){.max_iterations =
                               (uint64_t)point_number((struct point){options, 0}, "max-iter"),
                           .deadline = deadline,
-                          .abandon_time = INFINITY};
+                          .end_time = INFINITY};
 }
 
 /* ---- the model ---- */

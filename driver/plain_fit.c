@@ -56,7 +56,7 @@ static int open_problem(struct plain_fit *fit, const struct plain_fit_setup *set
                                     .threads = setup->threads,
                                     .cache_bytes = setup->cache_bytes - matrix_bytes,
                                     .certify_time = &fit->certify_time,
-                                    .abandon_time = setup->abandon_time};
+                                    .end_time = setup->end_time};
     start = clock_seconds();
     fit->traffic = cluster_traffic(fit_cluster(setup));
     if (family->open(&fit->state, &fit->problem, fit->point, err) < 0) {
@@ -211,8 +211,8 @@ static struct job *job_create(struct plain_fit *fit, const struct plain_fit_setu
     job->fit = fit;
     job->setup = *setup;
     job->watch = make_watch(setup, setup->deadline);
-    job->watch.abandon_time = timed_task_abandon_time(setup->deadline);
-    job->setup.abandon_time = job->watch.abandon_time;
+    job->watch.end_time = timed_task_end_time(setup->deadline);
+    job->setup.end_time = job->watch.end_time;
     watch_open(&job->watch);
     return job;
 }

@@ -32,7 +32,7 @@ struct plain_fit_setup {
     struct threads *threads;
     size_t cache_bytes;
     double deadline;       /* of clock_seconds(), INFINITY: none */
-    double abandon_time;   /* of problem.h; set by plain_fit_create */
+    double end_time;       /* of problem.h; set by plain_fit_create */
     bool waits_for_solver; /* the solver is awaited, however late it is */
     struct progress *progress;
     struct fit_log *log; /* NULL: none */

@@ -191,7 +191,7 @@ static bool is_late(void *context) {
 
 static double seconds_left(void *context) {
     const struct watch *watch = context;
-    return watch->abandon_time - clock_seconds();
+    return watch->end_time - clock_seconds();
 }
 
 static void report_check(struct watch *watch, uint64_t iteration, double primal, double dual) {

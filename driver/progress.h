@@ -93,8 +93,8 @@ struct watch {
     char position[LOG_POSITION_BYTES]; /* "POINT\tFOLD\t", for a log with positions */
     uint64_t max_iterations;           /* 0: no limit */
     double deadline;                   /* of clock_seconds(); INFINITY: none */
-    /* of clock_seconds(), when the run is abandoned; INFINITY: never */
-    double abandon_time;
+    /* of clock_seconds(), by which the run is to end (timed_task.h); INFINITY: none */
+    double end_time;
     enum algorithm algorithm; /* the running algorithm, defined if `algorithms` is not 0 */
     unsigned algorithms;      /* one bit for each algorithm that has run */
     double started;           /* clock_seconds() at watch_open */

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Time after the deadline for the certificate of the best iterate. */
-static const double GRACE_SECONDS = 0.5;
+/* Time after the deadline that a task may plan for, as for the certificate of its best iterate, and
+ * after which it is abandoned: what it planned may take longer. */
+static const double PLANNED_SECONDS = 0.5, GRACE_SECONDS = 1.5;
 
 /* Deadlines further away are treated as none. */
 static const double MAX_SECONDS = 1e9;
@@ -58,8 +59,8 @@ bool timed_task_is_limited(double deadline) {
     return deadline - clock_seconds() < MAX_SECONDS;
 }
 
-double timed_task_abandon_time(double deadline) {
-    return deadline + GRACE_SECONDS;
+double timed_task_end_time(double deadline) {
+    return deadline + PLANNED_SECONDS;
 }
 
 int timed_task_run(int (*work)(void *context, struct error *err), void *context, double deadline,
@@ -85,7 +86,7 @@ int timed_task_run(int (*work)(void *context, struct error *err), void *context,
         free(job);
         return -1;
     }
-    *ended = wait_for(job, timed_task_abandon_time(deadline));
+    *ended = wait_for(job, deadline + GRACE_SECONDS);
     if (!*ended) {
         return 0;
     }

@@ -11,10 +11,10 @@
  * away. */
 bool timed_task_is_limited(double deadline);
 
-/* The time at which a task with that deadline is abandoned. */
-double timed_task_abandon_time(double deadline);
+/* The time at which a task with that deadline is expected to end. A second later it is abandoned. */
+double timed_task_end_time(double deadline);
 
-/* Runs work(context) until it ends, or until timed_task_abandon_time. *ended: it has ended, and its
+/* Runs work(context) until it ends, or until it is abandoned. *ended: it has ended, and its
  * status is returned, with err set if it failed; -1 also if no thread could be started. Otherwise
  * it continues, and keeps using its context until the process ends; returns 0. */
 int timed_task_run(int (*work)(void *context, struct error *err), void *context, double deadline,

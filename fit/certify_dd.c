@@ -133,8 +133,7 @@ int certify_sharpen_dd(const struct certify *certify, struct certify_evaluation 
     size_t used = count_used(certify, outputs, b);
     double nanoseconds = gram_work_dd(problem->gram, n, used, outputs);
     *sharper = nanoseconds <= certify->work &&
-               (problem->abandon_time == 0 ||
-                clock_seconds() + 1e-9 * nanoseconds < problem->abandon_time);
+               (problem->end_time == 0 || clock_seconds() + 1e-9 * nanoseconds < problem->end_time);
     int status = *sharper ? gram_scores_dd(problem->gram, problem->rows, n, b, outputs, s,
                                            problem->threads, err)
                           : 0;

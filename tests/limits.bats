@@ -152,6 +152,14 @@ classes() {
     [ -s model ]
 }
 
+@test "limits: starts of smm that there is no time for do not lose the others" {
+    cd "$tmp" || exit 1
+    svm-generate smm --rows 400 --output rows.svm
+    limited svm-smm-train -q --force --max-time 1 --restarts 200000 rows.svm model >out 2>err
+    awk '$1 == "starts" { if ($3 < 1 || $3 > 200000) exit 1; seen = 1 } $1 == "rank" && $3 < 1 { exit 1 }
+        END { exit !seen }' out || fail "$(<out)"
+}
+
 @test "limits: a solver that does not check the clock is abandoned" {
     unit driver/plain_fit
 }

@@ -125,7 +125,7 @@ int explicit_features_create(struct explicit_features *features, const struct pr
                                          .threads = problem->threads,
                                          .cache_bytes = problem->cache_bytes,
                                          .certify_time = problem->certify_time,
-                                         .abandon_time = problem->abandon_time,
+                                         .end_time = problem->end_time,
                                          .constant = problem->constant};
     features->exact = landmarks->width * ROWS_PER_FEATURE <= problem->n && part <= MAX_ROUNDING;
     return 0;

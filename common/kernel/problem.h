@@ -30,8 +30,8 @@ struct problem {
     struct threads *threads;
     size_t cache_bytes;             /* cache size for rows of the kernel matrix */
     struct stopwatch *certify_time; /* of certificates; NULL: not wanted */
-    double abandon_time; /* of clock_seconds(): an unfinished fit is then discarded; 0: never */
-    bool zero_only;      /* no time is left: solvers prepare only the zero solution, w = 0 */
+    double end_time; /* of clock_seconds(): a fit that ends later may be discarded; 0: none */
+    bool zero_only;  /* no time is left: solvers prepare only the zero solution, w = 0 */
     double constant; /* value of a constant feature, which score maps and caches of kernel rows add
                      to every row; 0: none, or the solver adds it itself */
 };

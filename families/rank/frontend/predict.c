@@ -49,7 +49,8 @@ static const struct option_spec own_options[] = {
         TEXT, 0, "standards", "FILE",
         "with a model of --targets 1: labelled rows of queries that the model does not know, from "
         "which the scores of these queries are mapped to labels, or of known ones, whose maps they "
-        "replace; at least four for each query. The map of a single query is also that of a test "
+        "replace; at least four for each query, of fewer the mean is predicted. The map of a "
+        "single query is also that of a test "
         "file without qids",
         SINGLE)};
 

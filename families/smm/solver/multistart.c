@@ -15,7 +15,8 @@ struct start {
     struct smm_trace trace;
     struct error err;
     bool failed;
-    size_t rank; /* process that ran it, which alone has the point's factors */
+    bool skipped; /* for lack of time; the point is empty, its objective INFINITY */
+    size_t rank;  /* process that ran it, which alone has the point's factors */
 };
 
 /* All starts. Each is one serial task of this process, or of any process if distributed. If rows
@@ -62,6 +63,12 @@ static void descend(void *argument, size_t task, size_t worker) {
     struct start *start = &run->start[task];
     size_t r = run->problem.rank;
     const struct smm_parameters *parameters = run->starts->parameters;
+    if (task > 0 && monitor_past_deadline(run->problem.monitor)) {
+        start->skipped = true;
+        start->point.objective = INFINITY;
+        start->trace.limit = STOP_TIME;
+        return;
+    }
     bool random = task > 0 || parameters->random_start || parameters->method == SMM_ALTERNATE;
     int status = smm_point_create(&start->point, &run->matrices, r, &start->err);
     if (status == 0 && random) {
@@ -105,7 +112,7 @@ static int allgather_starts(struct run *run, struct error *err) {
     for (size_t k = 0; k < run->n; k++) {
         const struct start *start = &run->start[k];
         double *values = all + k * NUMBERS;
-        if (start->point.U) { /* it ran in this process */
+        if (start->point.U || start->skipped) { /* it is of this process */
             values[OBJECTIVE] = start->point.objective;
             values[STATIONARITY] = start->trace.stationarity;
             values[ITERATIONS] = (double)start->trace.iterations;
@@ -169,7 +176,7 @@ static int take_best(struct run *run, struct smm_subproblem *subproblem,
                      struct smm_outcome *outcome, struct error *err) {
     size_t best = 0;
     enum stop_reason limit = 0;
-    subproblem->n_starts = run->n;
+    subproblem->n_starts = 0;
     subproblem->worst = -INFINITY;
     for (size_t k = 0; k < run->n; k++) {
         const struct start *start = &run->start[k];
@@ -178,7 +185,10 @@ static int take_best(struct run *run, struct smm_subproblem *subproblem,
             return -1;
         }
         best = start->point.objective < run->start[best].point.objective ? k : best;
-        subproblem->worst = fmax(subproblem->worst, start->point.objective);
+        if (isfinite(start->point.objective)) {
+            subproblem->worst = fmax(subproblem->worst, start->point.objective);
+            subproblem->n_starts++;
+        }
         outcome->iterations += start->trace.iterations;
         limit = limit ? limit : start->trace.limit;
     }

@@ -72,7 +72,7 @@ static struct plain_fit *fit(const struct options *options, struct data *data, d
 /* The number of the check (1, 2; 0: none) that stops a solver 100 seconds before its deadline, if
  * its last two iterations took so many seconds, and in the last it asked for the time so often. */
 static int stops(double before, double last, int questions) {
-    struct watch watch = {.deadline = clock_seconds() + 100, .abandon_time = INFINITY};
+    struct watch watch = {.deadline = clock_seconds() + 100, .end_time = INFINITY};
     const struct monitor monitor = watch_monitor(&watch);
     watch_open(&watch);
     watch.asked -= before;
