@@ -90,13 +90,6 @@ void admm_free(struct admm *admm) {
 
 /* ---- the matrix ---- */
 
-int admm_fill_surrogate(struct admm *admm, const struct gram *gram, const uint32_t *rows,
-                        const double *diagonal, struct error *err) {
-    const struct admm_problem *problem = &admm->problem;
-    return low_rank_create(&admm->low, gram, rows, problem->n, diagonal, problem->low, problem->k,
-                           problem->threads, err);
-}
-
 /* A product of K with some columns. */
 struct columns {
     const struct admm *admm;

@@ -22,7 +22,6 @@
 
 #include "common/base/error.h"
 #include "common/base/threads.h"
-#include "common/kernel/gram.h"
 #include "common/kernel/low_rank.h"
 
 #include <stdbool.h>
@@ -63,15 +62,10 @@ struct admm {
  * fit into memory, with cache_bytes for the kernel matrix. */
 bool admm_fits(size_t n, size_t k, const struct landmarks_goal *low, size_t cache_bytes);
 
-/* Allocates the solver with Z = W = 0. The caller then fills the upper half of K (n, n), or the
- * surrogate by admm_fill_surrogate, and ends with admm_free. */
+/* Allocates the solver with Z = W = 0. The caller then fills the upper half of K (n, n), or `low`
+ * by low_rank_create, with the constant in its diagonal, and ends with admm_free. */
 int admm_create(struct admm *admm, const struct admm_problem *problem, struct error *err);
 void admm_free(struct admm *admm);
-
-/* Makes the surrogate of the kernel matrix at rows (n) of gram, NULL: at its first n; diagonal (n)
- * is that of the matrix plus the constant. */
-int admm_fill_surrogate(struct admm *admm, const struct gram *gram, const uint32_t *rows,
-                        const double *diagonal, struct error *err);
 
 /* Adds a constant, 0 or more, to K; a surrogate has it. Then sets rho and W from Z, which the
  * caller has set, and from scores (n, k) = K Z [+ 1 b']. diagonal (n): a more accurate diagonal of

@@ -25,12 +25,9 @@ size_t mc_active_subproblems(const struct mc_shape *shape);
  * low rank up to twice that. */
 enum { MC_ACTIVE_MAX = 4096 };
 
-/* An active-set iteration may cost so many times the work of ADMM, since a single one may reach the
- * optimum. */
+/* An active-set iteration, with the cube of its free variables in multiplications, may cost so many
+ * times the work of ADMM, since a single one may reach the optimum. */
 static const double MC_ACTIVE_RATIO = 4;
-
-/* Multiplications of an iteration, over the cube of its free variables. */
-static const double MC_ACTIVE_WORK = 1;
 
 /* Near an optimum few variables leave their bounds: the limit of these over the free ones. */
 static const double MC_ACTIVE_MAX_FREED = 0.1;

@@ -300,7 +300,7 @@ double mc_admm_count_free(const struct mc_admm *admm) {
 /* Work of an active-set iteration with `size` variables in each of its subproblems. */
 static double active_set_work_of(const struct mc_admm *admm, double size) {
     double n_subproblems = (double)mc_active_subproblems(&admm->descent->task->shape);
-    return work_blas3(n_subproblems * MC_ACTIVE_WORK * size * size * size);
+    return work_blas3(n_subproblems * size * size * size);
 }
 
 /* U = the coefficients of swept, S = its scores; evaluates the bounds there. */

@@ -41,8 +41,7 @@ double mc_kernel_surrogate_work(const struct mc_kernel_descent *descent) {
     double n = (double)descent->n, k = (double)descent->k, max = (double)goal.m;
     double max_free = MC_ACTIVE_MAX;
     bool fits = admm_fits(descent->n, descent->k, &goal, bytes);
-    double work = n * max * (max + 2 * TYPICAL_ITERATIONS * k) +
-                  MC_ACTIVE_WORK * max_free * max_free * max_free;
+    double work = n * max * (max + 2 * TYPICAL_ITERATIONS * k) + max_free * max_free * max_free;
     return descent->definite && fits ? work_blas3(work) : INFINITY;
 }
 
@@ -68,7 +67,7 @@ static size_t max_free(const struct mc_admm *admm, uint64_t evaluations) {
     double work = 2 * (double)admm->n * (double)admm->method.low.landmarks.width * (double)admm->k *
                   EVALUATION_INTERVAL * (double)evaluations;
     double n_subproblems = (double)mc_active_subproblems(&admm->descent->task->shape);
-    double pays = cbrt(MC_ACTIVE_RATIO * work / MC_ACTIVE_WORK / n_subproblems);
+    double pays = cbrt(MC_ACTIVE_RATIO * work / n_subproblems);
     return larger(MC_ACTIVE_MAX, smaller(limit, (size_t)fmin(fits, pays)));
 }
 
@@ -107,11 +106,10 @@ int mc_kernel_surrogate(struct mc_kernel_descent *descent, const struct mc_goal 
     uint64_t evaluations = 0;
     *fit = (struct mc_fit){0};
     const struct problem *problem = descent->task->problem;
-    int status =
-        mc_admm_create(&admm, descent, &low, err) < 0 ||
-                admm_fill_surrogate(&admm.method, problem->gram, problem->rows, descent->q, err) < 0
-            ? -1
-            : 0;
+    int status = mc_admm_create(&admm, descent, &low, err) < 0
+                     ? -1
+                     : low_rank_create(&admm.method.low, problem->gram, problem->rows, descent->n,
+                                       descent->q, &low, descent->k, problem->threads, err);
     if (status == 0 && remaining_trace(&admm) <= MAX_RESIDUAL && mc_admm_start(&admm) == 0 &&
         iterate(&admm, monitor, &evaluations) == 0) {
         descent->max_free = max_free(&admm, evaluations);

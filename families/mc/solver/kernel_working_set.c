@@ -451,7 +451,7 @@ static double active_set_work(struct inner *inner) {
 double mc_kernel_active_set_work(const struct mc_kernel_descent *descent, double size) {
     double n_subproblems = (double)mc_active_subproblems(&descent->task->shape),
            each = size / n_subproblems;
-    return work_blas3(n_subproblems * MC_ACTIVE_WORK * each * each * each);
+    return work_blas3(n_subproblems * each * each * each);
 }
 
 /* Progress of the inner problem. */

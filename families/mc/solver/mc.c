@@ -17,8 +17,6 @@
 struct mc {
     const struct problem *problem;
     struct labels labels;
-    uint32_t *y;        /* (n) */
-    double *row_weight; /* (n) */
     struct mc_task task;
     struct score_map map;
     struct certify *certify;
@@ -26,8 +24,8 @@ struct mc {
     struct mc_alpha alpha; /* of the last solution, if the task stores it */
 };
 
-/* Sets the classes that occur in the rows, y, and each row's weight of C, that of its class times
- * its own. weight is indexed by the names of the data; NULL: all 1. */
+/* Sets the classes that occur in the rows, the task's y, and its weight of C for each row, that of
+ * the class times its own. weight is indexed by the names of the data; NULL: all 1. */
 static int set_classes(struct mc *mc, const double *weight, struct error *err) {
     const struct problem *problem = mc->problem;
     const struct data *data = problem->data;
@@ -40,9 +38,10 @@ static int set_classes(struct mc *mc, const double *weight, struct error *err) {
                          mc->labels.names.n ? mc->labels.names.name[0] : "");
     }
     uint32_t *map = memory_array(data->names.n, sizeof *map, "classes", err);
-    mc->y = memory_array(problem->n, sizeof *mc->y, "classes", err);
-    mc->row_weight = memory_array(problem->n, sizeof *mc->row_weight, "weights", err);
-    if (!map || !mc->y || !mc->row_weight) {
+    struct mc_task *task = &mc->task;
+    task->y = memory_array(problem->n, sizeof *task->y, "classes", err);
+    task->row_weight = memory_array(problem->n, sizeof *task->row_weight, "weights", err);
+    if (!map || !task->y || !task->row_weight) {
         free(map);
         return -1;
     }
@@ -50,8 +49,8 @@ static int set_classes(struct mc *mc, const double *weight, struct error *err) {
     for (size_t i = 0; i < problem->n; i++) {
         size_t row = problem->rows ? problem->rows[i] : i;
         double own = data->weight ? data->weight[row] : 1;
-        mc->y[i] = map[data->label[row]];
-        mc->row_weight[i] = (weight ? weight[data->label[row]] : 1) * own;
+        task->y[i] = map[data->label[row]];
+        task->row_weight[i] = (weight ? weight[data->label[row]] : 1) * own;
     }
     free(map);
     return row_weights_refuse_zero(data, problem->cluster, "mc", err);
@@ -73,8 +72,8 @@ int mc_create(struct mc **mc, const struct problem *problem, const struct mc_set
         .shape = mc_shape(setup->formulation, made->labels.names.n, setup->margin_scale),
         .n = problem->n,
         .n_all = cluster_count(problem->cluster, problem->n),
-        .y = made->y,
-        .row_weight = made->row_weight,
+        .y = made->task.y,
+        .row_weight = made->task.row_weight,
         .bias = setup->bias,
         .seed = setup->seed,
         .keep = setup->keep};
@@ -98,8 +97,8 @@ void mc_free(struct mc *mc) {
     score_map_free(&mc->map);
     labels_free(&mc->labels);
     mc_alpha_free(&mc->alpha);
-    free(mc->y);
-    free(mc->row_weight);
+    free(mc->task.y);
+    free(mc->task.row_weight);
     free(mc);
 }
 

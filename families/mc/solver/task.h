@@ -17,11 +17,11 @@
 struct mc_task {
     const struct problem *problem;
     struct mc_shape shape;
-    size_t n;                 /* rows of this process */
-    size_t n_all;             /* rows of all processes */
-    const uint32_t *y;        /* (n) class of each row */
-    const double *row_weight; /* (n) weight of C for each row */
-    double bias;              /* value of the constant feature; 0: none */
+    size_t n;           /* rows of this process */
+    size_t n_all;       /* rows of all processes */
+    uint32_t *y;        /* (n) class of each row */
+    double *row_weight; /* (n) weight of C for each row */
+    double bias;        /* value of the constant feature; 0: none */
     struct certify *certify;
     uint64_t seed;
     bool keep;         /* fits store their dual points */
