@@ -3,16 +3,14 @@
  * (row_step_real.h), for every formulation. An iteration costs n^2 k multiplications, after one
  * Cholesky factorisation.
  *
- * In eigenvectors of K with large eigenvalues Z converges slowly, but coordinate descent converges
- * fast: a few sweeps from Z improve both the primal and the dual point. Z identifies the variables
- * at their bounds early; then active-set iterations from Z reach the optimum. */
+ * Z identifies the variables at their bounds early; then active-set iterations from Z reach the
+ * optimum. */
 #include "common/base/array.h"
 #include "common/base/gap.h"
 #include "common/base/memory.h"
 #include "families/mc/solver/kernel_admm_private.h"
 #include "fit/work.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +19,9 @@ enum {
     EVALUATION_INTERVAL = 10, /* iterations between evaluations of the bounds */
     MAX_EVALUATIONS = 1000,   /* limit of evaluations, */
     PREDICTION_AFTER = 60,    /* which is predicted after so many */
-    TYPICAL_ITERATIONS = 120, /* typical iterations of a fit, for its work */
-    BLOCK = 64, /* rows of a block: the scores of all others are updated once for each */
-    /* Sweeps for each evaluation. With them, 680 random rows of 26 classes, ww at C = 1e6, have a
-     * gap of 1e-5 after 10 evaluations instead of 200. */
-    SWEEPS = 3
+    TYPICAL_ITERATIONS = 120  /* typical iterations of a fit, for its work */
 };
 
-/* Multiplications of a row's step. */
-static const double STEP = 250;
 /* Above so many rows the work is multiplied by their ratio to this: products wait for memory, and
  * more iterations are needed (rbf, 26 classes: 1,000 rows 40, 3,000 rows 70, 6,000 rows 130; ten
  * iterations of 15,000 rows take 8 s). */
@@ -61,10 +53,9 @@ void mc_admm_free(struct mc_admm *admm) {
     }
     free(admm->worker);
     free(admm->dense);
-    free(admm->change);
     admm_free(&admm->method);
     mc_alpha_free(&admm->alpha);
-    mc_alpha_free(&admm->swept);
+    mc_alpha_free(&admm->trial);
 }
 
 /* ---- the proximal step ---- */
@@ -118,11 +109,10 @@ int mc_admm_create(struct mc_admm *admm, struct mc_kernel_descent *descent,
     *admm = (struct mc_admm){
         .descent = descent, .n = n, .k = k, .primal = INFINITY, .dual = descent->dual, .scale = 1};
     admm->dense = memory_array(2 * n, k * sizeof *admm->dense, "coefficients", err);
-    admm->change = memory_array(BLOCK, k * sizeof *admm->change, "a block", err);
-    if (!admm->dense || !admm->change || create_workers(admm, err) < 0 ||
+    if (!admm->dense || create_workers(admm, err) < 0 ||
         admm_create(&admm->method, &problem, err) < 0 ||
         mc_alpha_create(&admm->alpha, n, k, err) < 0 ||
-        mc_alpha_create(&admm->swept, n, k, err) < 0 ||
+        mc_alpha_create(&admm->trial, n, k, err) < 0 ||
         mc_alpha_copy(&admm->alpha, &descent->alpha, err) < 0) {
         return -1;
     }
@@ -182,71 +172,6 @@ static int take_dual(struct mc_admm *admm, const struct mc_alpha *alpha, const d
     return mc_alpha_copy(&admm->alpha, alpha, err);
 }
 
-/* ---- sweeps ---- */
-
-/* An exact step of row first + a. change (BLOCK, k): changes of the coefficients of the
- * rows of its block before it; gets its own. */
-static int sweep_row(struct mc_admm *admm, struct mc_alpha *alpha, size_t first, size_t a,
-                     double *change, struct error *err) {
-    struct mc_kernel_descent *descent = admm->descent;
-    size_t k = admm->k, i = first + a, y = descent->task->y[i];
-    double *B = admm->method.U + i * k;
-    memset(change + a * k, 0, k * sizeof *change);
-    if (!(descent->q[i] > 0)) {
-        return 0;
-    }
-    memcpy(descent->s, admm->method.S + i * k, k * sizeof *descent->s);
-    for (size_t b = 0; b < a; b++) {
-        array_add(descent->s, admm->method.K[(first + b) * admm->n + i], change + b * k, k);
-    }
-    mc_alpha_load(alpha, i, descent->row);
-    if (!(mc_kernel_step(descent, y, descent->row_cap[i], descent->q[i]) > 0)) {
-        return 0;
-    }
-    if (mc_alpha_store(alpha, i, descent->row, err) < 0) {
-        return -1;
-    }
-    mc_centred_coefficients(&descent->task->shape, y, descent->row, descent->u);
-    for (size_t c = 0; c < k; c++) {
-        change[a * k + c] = descent->u[c] - B[c];
-        B[c] = descent->u[c];
-    }
-    return 0;
-}
-
-/* S += K change, at the m rows of the block. */
-static void add_within(struct mc_admm *admm, size_t first, size_t m, const double *change) {
-    size_t n = admm->n, k = admm->k;
-    for (size_t a = 0; a < m; a++) {
-        for (size_t b = 0; b < m; b++) {
-            size_t i = first + (a < b ? a : b), j = first + (a < b ? b : a);
-            double value = i == j ? admm->descent->q[i] : admm->method.K[i * n + j];
-            array_add(admm->method.S + (first + a) * k, value, change + b * k, k);
-        }
-    }
-}
-
-/* One sweep of exact steps over alpha, with coefficients U and scores S, which are updated. */
-static int sweep(struct mc_admm *admm, struct mc_alpha *alpha, struct error *err) {
-    size_t n = admm->n, k = admm->k;
-    double *change = admm->change;
-    for (size_t first = 0; first < n; first += BLOCK) {
-        size_t m = n - first < BLOCK ? n - first : BLOCK, end = first + m;
-        for (size_t a = 0; a < m; a++) {
-            if (sweep_row(admm, alpha, first, a, change, err) < 0) {
-                return -1;
-            }
-        }
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)first, (int)k, (int)m, 1,
-                    admm->method.K + first, (int)n, change, (int)k, 1, admm->method.S, (int)k);
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(n - end), (int)k, (int)m, 1,
-                    admm->method.K + first * n + end, (int)n, change, (int)k, 1,
-                    admm->method.S + end * k, (int)k);
-        add_within(admm, first, m, change);
-    }
-    return 0;
-}
-
 /* ---- evaluation ---- */
 
 int mc_admm_get_alpha(const struct mc_admm *admm, struct mc_alpha *alpha, struct error *err) {
@@ -258,25 +183,15 @@ int mc_admm_get_alpha(const struct mc_admm *admm, struct mc_alpha *alpha, struct
     return 0;
 }
 
-/* Evaluates both bounds, when S has the scores of U. Overwrites U and S. */
+/* Evaluates both bounds, when S has the scores of U. Afterwards it has those of Z. */
 static int evaluate_bounds(struct mc_admm *admm, double epsilon, struct error *err) {
     take_primal(admm, admm->method.U, epsilon);
     admm_product(&admm->method, admm->method.Z, admm->method.S);
-    if (mc_admm_get_alpha(admm, &admm->swept, err) < 0 ||
-        take_dual(admm, &admm->swept, admm->method.Z, err) < 0) {
+    if (mc_admm_get_alpha(admm, &admm->trial, err) < 0 ||
+        take_dual(admm, &admm->trial, admm->method.Z, err) < 0) {
         return -1;
     }
     take_primal(admm, admm->method.Z, epsilon);
-    memcpy(admm->method.U, admm->method.Z, admm->n * admm->k * sizeof *admm->method.U);
-    for (int t = 0; t < SWEEPS; t++) {
-        if (sweep(admm, &admm->swept, err) < 0) {
-            return -1;
-        }
-    }
-    if (take_dual(admm, &admm->swept, admm->method.U, err) < 0) {
-        return -1;
-    }
-    take_primal(admm, admm->method.U, epsilon);
     return 0;
 }
 
@@ -303,17 +218,17 @@ static double active_set_work_of(const struct mc_admm *admm, double size) {
     return work_blas3(n_subproblems * size * size * size);
 }
 
-/* U = the coefficients of swept, S = its scores; evaluates the bounds there. */
-static int evaluate_swept(struct mc_admm *admm, double epsilon, struct error *err) {
+/* U = the coefficients of trial, S = its scores; evaluates the bounds there. */
+static int evaluate_trial(struct mc_admm *admm, double epsilon, struct error *err) {
     struct mc_kernel_descent *descent = admm->descent;
     double *U = admm->method.U;
     for (size_t i = 0; i < admm->n; i++) {
-        mc_alpha_load(&admm->swept, i, descent->row);
+        mc_alpha_load(&admm->trial, i, descent->row);
         mc_centred_coefficients(&descent->task->shape, descent->task->y[i], descent->row,
                                 U + i * admm->k);
     }
     admm_product(&admm->method, U, admm->method.S);
-    if (take_dual(admm, &admm->swept, U, err) < 0) {
+    if (take_dual(admm, &admm->trial, U, err) < 0) {
         return -1;
     }
     take_primal(admm, U, epsilon);
@@ -342,20 +257,20 @@ static int run_active_set(struct mc_admm *admm, double epsilon, double evaluatio
         return 0;
     }
     monitor_algorithm(monitor, ALGORITHM_ACTIVE_SET);
-    if (mc_admm_get_alpha(admm, &admm->swept, err) < 0) {
+    if (mc_admm_get_alpha(admm, &admm->trial, err) < 0) {
         return -1;
     }
     struct mc_active_iteration iteration = {.row_cap = descent->row_cap,
                                             .q = descent->q,
                                             .F = admm->method.S,
-                                            .alpha = &admm->swept,
+                                            .alpha = &admm->trial,
                                             .max = MC_ACTIVE_MAX,
                                             .few = true,
                                             .monitor = monitor,
                                             .gain = INFINITY};
     double product = work_blas3((double)admm->n * (double)admm->n * (double)admm->k), used_here = 0;
     for (;;) {
-        if (evaluate_swept(admm, epsilon, err) < 0) {
+        if (evaluate_trial(admm, epsilon, err) < 0) {
             return -1;
         }
         double absolute_gap = admm->primal - admm->dual;
@@ -380,7 +295,7 @@ static int run_active_set(struct mc_admm *admm, double epsilon, double evaluatio
 static int evaluate(struct mc_admm *admm, double done, struct mc_rate *rate, double epsilon,
                     const struct monitor *monitor, struct mc_fit *fit, struct error *err) {
     double n = (double)admm->n, k = (double)admm->k, left;
-    double work = EVALUATION_INTERVAL * (work_blas3(n * n * k) + work_scalar(n * STEP));
+    double work = EVALUATION_INTERVAL * work_blas3(n * n * k);
     admm->work += work;
     if (evaluate_bounds(admm, epsilon, err) < 0) {
         return -1;

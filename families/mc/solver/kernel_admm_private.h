@@ -19,8 +19,7 @@ struct mc_admm {
     double primal, dual;   /* the best bounds */
     struct mc_alpha alpha; /* the best dual point is scale alpha */
     double scale;
-    struct mc_alpha swept;  /* alpha of Z, then after some sweeps */
-    double *change;         /* (BLOCK, k) changes of the coefficients in a block */
+    struct mc_alpha trial;  /* alpha of Z, then of active-set iterations from there */
     double work;            /* work of all ADMM iterations */
     double active_set_work; /* work of active-set iterations that did not reach the gap */
     bool active_set;        /* active-set iterations are allowed */
