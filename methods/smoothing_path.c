@@ -117,10 +117,8 @@ static int search(struct huber_path *path, struct error *err) {
         .trial = path->trial,
         .g = path->g,
     };
-    double predicted = -huber_inner(map, path->gradient, path->step, path->step_s) / 2;
-    double target = path->epsilon * path->primal;
-    double tolerance = fmin(path->line_accuracy * predicted, path->line_target * target);
-    path->length = linesearch_minimise(&line, path->line_accuracy > 0 ? tolerance : 0).theta;
+    double tolerance = path->line_target > 0 ? path->line_target * path->epsilon * path->primal : 0;
+    path->length = linesearch_minimise(&line, tolerance).theta;
     array_add(path->w, path->length, path->step, map->dimension);
     return map->scores(map, path->w, path->s, err) < 0 ? -1 : evaluate(path, err);
 }

@@ -62,9 +62,9 @@ struct huber_path {
     double epsilon;        /* target of the relative gap */
     bool piecewise_linear; /* the loss is smoothed by mu; false: mu is constant */
     double min_mu;         /* where rounding of margins / mu ends the path */
-    /* Accuracy of the line search, relative to the predicted decrease of the step, and to the
-     * target of primal - dual; 0: exact, however little is gained. */
-    double line_accuracy, line_target;
+    /* accuracy of the line search, relative to the target of primal - dual; 0: exact, however
+     * little is gained */
+    double line_target;
 
     /* (dimension) iterate, gradient, Newton step, the dual point's weights -C A'g; and the iterate
      * with the best primal */

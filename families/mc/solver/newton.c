@@ -18,9 +18,9 @@
 #include <string.h>
 
 static const double MIN_MU = 1e-9; /* where rounding of margins / mu ends the path */
-/* Accuracy of the line search, relative to the predicted decrease of the step, and to the target of
- * primal - dual: a small gain of the primal can be a large one of the dual. */
-static const double LINE_ACCURACY = 1e-3, LINE_TARGET = 1e-6;
+/* Accuracy of the line search, relative to the target of primal - dual: a small gain of the primal
+ * can be a large one of the dual. */
+static const double LINE_TARGET = 1e-6;
 
 static const double MAX_SCORES = 1 << 26; /* of which there are four arrays: 2 GB */
 
@@ -239,7 +239,6 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
                                       .epsilon = goal->epsilon,
                                       .piecewise_linear = true,
                                       .min_mu = MIN_MU,
-                                      .line_accuracy = LINE_ACCURACY,
                                       .line_target = LINE_TARGET,
                                       .primal = INFINITY,
                                       .dual = 0}; /* of alpha = 0 */
