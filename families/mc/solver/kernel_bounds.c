@@ -10,11 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Trials of a larger multiple of W for the certificate. From the second on, the multiple grows by
- * RESCALING_GROWTH times what the last certificate asked for. */
-enum { MAX_RESCALINGS = 3 };
-static const double RESCALING_GROWTH = 2;
-
 /* b (k) = the coefficients of row i's alpha, which is scaled to be feasible. */
 static void row_coefficients(struct mc_kernel_descent *descent, size_t i, double *b) {
     const struct mc_task *task = descent->task;
@@ -53,7 +48,7 @@ void mc_kernel_primal(struct mc_kernel_descent *descent, double epsilon) {
     struct mc_line line = {
         .squared_norm = descent->squared_norm, .losses = losses, .context = descent};
     double target = descent->dual / (1 - epsilon);
-    descent->scale = mc_rescale(&line, target, target - descent->dual, &descent->primal);
+    descent->scale = mc_rescale(&line, target, &descent->primal);
 }
 
 /* Evaluates both bounds from F = K B. */
@@ -182,29 +177,20 @@ static int certify_scaled(const struct mc_kernel_descent *descent, const struct 
 }
 
 /* Improves the certified primal of scale U by a larger multiple of U. Margins that are short by
- * rounding cost C times that; a W that is longer by as much costs next to nothing. The longer
- * coefficients have other rounding errors, which leave other margins short; so the later trials are
- * larger. The best is kept. */
+ * rounding cost C times that; a W that is longer by as much costs next to nothing. */
 static int rescale(const struct mc_kernel_descent *descent, const struct points *points,
                    double scale, struct mc_fit *fit, struct error *err) {
-    struct certificate best = fit->certificate;
-    double last = scale, next = scale * best.scaling;
-    int status = 0;
-    for (int t = 0; t < MAX_RESCALINGS && status == 0 && next > last && best.gap > descent->epsilon;
-         t++) {
-        last = next;
-        status = certify_scaled(descent, points, last, fit, err);
-        next = last * (1 + RESCALING_GROWTH * (fit->certificate.scaling - 1));
-        bool better = fit->certificate.primal < best.primal;
-        scale = better ? last : scale;
-        certify_take_better_dual(better ? &fit->certificate : &best,
-                                 better ? &best : &fit->certificate);
-        best = better ? fit->certificate : best;
+    struct certificate first = fit->certificate;
+    if (!(first.scaling > 1 && first.gap > descent->epsilon)) {
+        return 0;
     }
-    if (status == 0 && last != scale) {
-        status = set_weights(descent, points, scale, fit, err);
+    int status = certify_scaled(descent, points, scale * first.scaling, fit, err);
+    if (status == 0 && !(fit->certificate.primal < first.primal)) {
+        certify_take_better_dual(&first, &fit->certificate);
+        fit->certificate = first;
+        return set_weights(descent, points, scale, fit, err);
     }
-    fit->certificate = best;
+    certify_take_better_dual(&fit->certificate, &first);
     return status;
 }
 

@@ -94,10 +94,6 @@ size_t mc_kernel_set_stride(size_t m);
 int mc_kernel_descend(struct mc_kernel_descent *descent, size_t m, double target_gap,
                       const struct monitor *monitor, enum mc_set_end *end, struct error *err);
 
-/* The sampling of m rows. The caller calls mc_sampling_free. */
-int mc_kernel_sampling(const struct mc_kernel_descent *descent, size_t m,
-                       struct mc_sampling *sampling, struct error *err);
-
 /* The limit of free variables of an active-set iteration. */
 static inline size_t mc_kernel_max_free(const struct mc_kernel_descent *descent) {
     return descent->max_free > 0 ? descent->max_free : MC_ACTIVE_MAX;

@@ -217,7 +217,7 @@ int mc_kernel_joint_step(struct mc_kernel_descent *descent, const struct monitor
         !joint.W || !joint.change || !joint.scores ||
                 mc_alpha_create(&joint.before, n, k, err) < 0 ||
                 mc_alpha_copy(&joint.before, &descent->alpha, err) < 0 ||
-                mc_kernel_sampling(descent, n, &joint.sampling, err) < 0 ||
+                mc_sampling_create(&joint.sampling, n, descent->task->seed, err) < 0 ||
                 (starts && start_average(&joint, monitor, err) < 0) ||
                 minimise(&joint, monitor, err) < 0 || multiply(&joint, err) < 0 ||
                 move(&joint, find_multiple(&joint), err) < 0 ||

@@ -37,9 +37,6 @@ static const double INNER_GAP = 0.05, TARGET_PART = 0.5;
 static const double STEP_WORK = 100, CLASS_WORK = 20;
 /* Smallest target gap at which sums of a set in float are used: their relative errors are 1e-6. */
 static const double MIN_EPSILON_FLOAT = 1e-4;
-/* Row sampling (row_sampling.h): the smallest preference of a row, which is 1 at first, and the
- * learning rate of the preferences. */
-static const float MIN_PREFERENCE = 0.05F, RATE = 0.2F;
 
 #define REAL double
 #define SIGNED int64_t
@@ -131,11 +128,6 @@ size_t mc_kernel_set_stride(size_t m) {
     return (((m + ADD_ROWS_FLOATS - 1) / ADD_ROWS_FLOATS) | 1) * ADD_ROWS_FLOATS;
 }
 
-int mc_kernel_sampling(const struct mc_kernel_descent *descent, size_t m,
-                       struct mc_sampling *sampling, struct error *err) {
-    return mc_sampling_create(sampling, m, MIN_PREFERENCE, RATE, descent->task->seed, err);
-}
-
 /* Delayed steps: change[start[t] .. start[t + 1]) are the changes of the coefficients of row[t]. */
 struct delayed {
     size_t n, row[DELAY], start[DELAY + 1];
@@ -194,7 +186,7 @@ static int inner_create(struct inner *inner, struct mc_kernel_descent *descent, 
     delayed->by_class = memory_array(k, DELAY * sizeof *delayed->by_class, "a working set", err);
     delayed->begin = memory_array(k + 1, sizeof *delayed->begin, "a working set", err);
     if (!inner->change || !delayed->change || !delayed->by_class || !delayed->begin ||
-        mc_kernel_sampling(descent, m, &inner->sampling, err) < 0 ||
+        mc_sampling_create(&inner->sampling, m, descent->task->seed, err) < 0 ||
         column_cache_square(descent->columns, descent->set, m, inner->K, inner->stride, err) < 0) {
         return -1;
     }
@@ -378,7 +370,7 @@ static double inner_gap(struct inner *inner, double target) {
     struct mc_line line = {squared_norm, squared_norm - set_norm, inner_losses, inner};
     /* the gap is phi + rest, so the target of phi is target - rest */
     double rest = squared_norm / 2 - sum;
-    mc_rescale(&line, target - rest, target, &value);
+    mc_rescale(&line, target - rest, &value);
     return value + rest;
 }
 

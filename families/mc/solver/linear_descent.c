@@ -47,10 +47,6 @@ static const double PROGRESS = 0.02;
  * and mnist10k at C = 1 take 51 and 398 sweeps instead of 43 and 367. */
 static const double OVER_RELAXATION = 1.4;
 
-/* Parameters of the row sampling. mnist10k to 1e-3 and 1e-6 takes 409 and 1169 sweeps with these,
- * 743 and 2453 with those of kernels, 0.05 and 0.2; letter and news20 take equally many. */
-static const float MIN_PREFERENCE = 0.1F, RATE = 0.1F;
-
 /* Float is used down to this gap. With W in float the gap stalls near 2e-6, with many classes and
  * features near 3e-5. */
 static const double FLOAT_GAP = 2e-5;
@@ -262,7 +258,7 @@ int mc_linear_create(struct mc_linear **linear, const struct mc_task *task, stru
                                 ARRAYS(made->shape.k, double, &made->u, &made->to),
                                 ARRAYS(n_identity, uint32_t, &made->identity));
     if (!made->block || mc_alpha_create(&made->alpha, made->n, made->shape.k, err) < 0 ||
-        mc_sampling_create(&made->sampling, made->n, MIN_PREFERENCE, RATE, task->seed, err) < 0) {
+        mc_sampling_create(&made->sampling, made->n, task->seed, err) < 0) {
         mc_linear_free(made);
         return -1;
     }

@@ -17,10 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_ROWS = 4096,   /* the factor of X X' then has 134 MB */
-    MAX_RESCALINGS = 3 /* trials of a larger multiple of the weights */
-};
+enum { MAX_ROWS = 4096 }; /* the factor of X X' then has 134 MB */
 
 struct mc_reformulation {
     const struct mc_task *own;
@@ -150,20 +147,20 @@ static int certify_multiple(const struct mc_task *task, double cost, double fact
     return mc_certify(task, cost, point, fit, err);
 }
 
-/* Certifies the fit's weights, and larger multiples of them while the rounding of scores at the
+/* Certifies the fit's weights, and a larger multiple of them if the rounding of scores at the
  * margin costs more than their length. */
 static int certify_multiples(const struct mc_task *task, double cost, const struct mc_dual *point,
                              struct mc_fit *fit, struct error *err) {
     const struct certificate *found = &fit->certificate;
     int status = certify_multiple(task, cost, 1, point, fit, err);
-    for (int t = 0; status == 0 && t < MAX_RESCALINGS && found->scaling > 1; t++) {
-        double factor = found->scaling, primal = found->primal;
-        status = certify_multiple(task, cost, factor, point, fit, err);
-        if (status == 0 && found->primal > primal) {
-            return certify_multiple(task, cost, 1 / factor, point, fit, err);
-        }
+    double factor = found->scaling, primal = found->primal;
+    if (status < 0 || !(factor > 1)) {
+        return status;
     }
-    return status;
+    status = certify_multiple(task, cost, factor, point, fit, err);
+    return status == 0 && found->primal > primal
+               ? certify_multiple(task, cost, 1 / factor, point, fit, err)
+               : status;
 }
 
 /* Sets the fit's weights and bias. For a linear task also W and bias (k), those of the dual point

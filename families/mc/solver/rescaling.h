@@ -15,7 +15,7 @@ struct mc_line {
 };
 
 /* Returns theta >= 0 with phi near its minimum, and phi there in *value. Ends at a value of at most
- * `target`; does not search if less than a tenth of `gap` could be gained over theta = 1. */
-double mc_rescale(const struct mc_line *line, double target, double gap, double *value);
+ * `target`. */
+double mc_rescale(const struct mc_line *line, double target, double *value);
 
 #endif

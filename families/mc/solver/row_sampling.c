@@ -7,12 +7,9 @@
 
 enum { RANDOM_STREAM = 5 }; /* distinguishes this use of the seed */
 
-int mc_sampling_create(struct mc_sampling *sampling, size_t n, float min_preference, float rate,
-                       uint64_t seed, struct error *err) {
+int mc_sampling_create(struct mc_sampling *sampling, size_t n, uint64_t seed, struct error *err) {
     *sampling =
         (struct mc_sampling){.n = n,
-                             .min_preference = min_preference,
-                             .rate = rate,
                              .preference = memory_array(n, sizeof(float), "sampling", err),
                              .due = memory_array(n, sizeof(float), "sampling", err),
                              .order = memory_array(n, 2 * sizeof(uint32_t), "sampling", err)};
