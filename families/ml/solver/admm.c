@@ -21,8 +21,6 @@ enum {
     LABEL_STEP = 100                /* operations of a row's step, per label */
 };
 
-static const double STALL_FACTOR = 0.9; /* of the gap, over the later half of the evaluations */
-
 struct ml_admm {
     const struct problem *problem;
     const struct ml_rows *rows;
@@ -281,7 +279,7 @@ static bool is_stalled(struct ml_admm *admm) {
         return false;
     }
     bool stalled =
-        admm->evaluations >= MIN_EVALUATIONS && !(gap < STALL_FACTOR * admm->checkpoint_gap);
+        admm->evaluations >= MIN_EVALUATIONS && !(gap < STOP_PROGRESS * admm->checkpoint_gap);
     admm->checkpoint = admm->evaluations;
     admm->checkpoint_gap = gap;
     return stalled;

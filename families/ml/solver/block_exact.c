@@ -35,7 +35,7 @@ static bool lowest_cut(const struct ml_scratch *w, const struct subproblem *subp
                        double kappa, double t, uint32_t *best_j, uint32_t *best_l) {
     uint32_t n_p = subproblem->p_end - subproblem->p_first,
              n_r = subproblem->r_end - subproblem->r_first, j = 0;
-    double lowest_value = 0, sum_p = 0, sum_r = 0, size = 0;
+    double lowest_value = 0, sum_p = 0, sum_r = 0;
     for (uint32_t l = 0;; l++) {
         while (j < n_p) {
             double above = t - shifted_p(w, subproblem, subproblem->p_first + j, kappa);
@@ -46,8 +46,6 @@ static bool lowest_cut(const struct ml_scratch *w, const struct subproblem *subp
             j++;
         }
         double value = sum_p + sum_r + kappa * (double)l * (double)(n_p - j);
-        double sums = fabs(sum_p) + fabs(sum_r);
-        size = sums > size ? sums : size; /* fmax is a call */
         bool divides = (j > 0 || l > 0) && (j < n_p || l < n_r);
         if (divides && value < lowest_value) {
             lowest_value = value;
@@ -59,7 +57,7 @@ static bool lowest_cut(const struct ml_scratch *w, const struct subproblem *subp
         }
         sum_r += t - shifted_r(w, subproblem, subproblem->r_first + l, kappa);
     }
-    return lowest_value < -1e-14 * size * (double)(n_p + n_r);
+    return lowest_value < 0;
 }
 
 /* Sets all labels of the subproblem to the level t. */

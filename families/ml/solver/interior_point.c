@@ -448,8 +448,7 @@ static void row_alpha(const void *context, size_t i, const struct ml_block *bloc
 
 void ml_interior_run(struct ml_interior *ml, double epsilon, double min_scale,
                      const struct monitor *monitor, struct ml_fit *fit) {
-    const double gap_share = 0.5; /* the rest is left to sparsifying alpha */
-    interior_run(ml->interior, gap_share * epsilon, min_scale, monitor, &ml->fit);
+    interior_run(ml->interior, epsilon, min_scale, monitor, &ml->fit);
     if (!ml->own_features && !ml->fit.stop) {
         interior_round_to_zero(ml->interior, epsilon * fmax(ml->fit.primal, min_scale), &ml->fit);
     }

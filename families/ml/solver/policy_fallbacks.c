@@ -235,16 +235,13 @@ static int offer_fit(struct ml_state *state, const struct ml_fit *fit, struct er
 }
 
 static int run_to(void *context, double epsilon, struct tolerance_result *end, struct error *err) {
-    const double rounding = 0.9; /* the rest is left to the certificate's rounding-error bound */
     struct fallback *fallback = context;
     struct ml_state *state = fallback->state;
     struct ml_fit fit;
     if (fallback->admm) {
-        ml_admm_run(fallback->admm, rounding * epsilon, fallback->min_scale, &fallback->monitor,
-                    &fit);
+        ml_admm_run(fallback->admm, epsilon, fallback->min_scale, &fallback->monitor, &fit);
     } else {
-        ml_interior_run(fallback->interior, rounding * epsilon, fallback->min_scale,
-                        &fallback->monitor, &fit);
+        ml_interior_run(fallback->interior, epsilon, fallback->min_scale, &fallback->monitor, &fit);
     }
     if (offer_fit(state, &fit, err) < 0) {
         return -1;
