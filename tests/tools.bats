@@ -196,6 +196,11 @@ END
     blend large - <named | diff - <(blend first first)
     blend named large | diff - <(blend first first)
     paste first <(seq 3) | blend - | diff - <(blend first) # --names without comments
+    paste first <(seq 7 9) >numbers # names that are numbers, or another program's labels and scores
+    run -1 blend numbers
+    assert_output 'blend: numbers:1: two columns of numbers, scores and names or the other way round: --column N says which is the score'
+    blend --column 1 numbers | diff - <(blend first)
+    { printf 'score\tname\n' && cat numbers; } | blend - | diff - <(blend first)
     printf '1 Q0 %s 1 3 dualsvm\n' a b c >run
     run -1 blend run
     assert_output 'blend: run: is a run of --trec, not predictions'

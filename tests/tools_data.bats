@@ -40,6 +40,10 @@ setup() { with_tools; }
         run -1 grep -qFxf in out
     done
     subset --queries 7,1 rows - | diff - <(grep -v qid:b rows)
+    printf '%s\n' '1 qid:1 1:1' '2 qid:2 1:2' '3 qid:1.0 1:3' '4 qid:+2 1:4' >spelled # 1, +1 and 1.0 are one query
+    subset --queries 1 spelled - | diff - <(grep -E 'qid:1' spelled)
+    subset --by query --rows 1 --rest rest spelled part
+    assert_equal "$(wc -l <part) $(wc -l <rest)" '2 2'
     refused subset --queries 9 rows part2
     [[ "$(<err)" == 'subset: rows: there is no query 9' ]]
     refused subset --rows 5 rows part2

@@ -353,9 +353,10 @@ class Estimator(BaseEstimator):
         return self.model_.text(data, self._predict_options(options))
 
     def _linear(self):
-        if not hasattr(self, "model_") or getattr(self, "kernel", "linear") != "linear":
+        model = getattr(self, "model_", None)
+        if model is None or model.value("kernel") not in (None, "linear") or model.value("pair-features"):
             raise AttributeError("only fitted linear models have coef_ and intercept_")
-        return self.model_
+        return model
 
     def _weights(self):
         """Weights (scores, n_features_in_) of a linear model."""
@@ -387,14 +388,15 @@ class Estimator(BaseEstimator):
     @property
     def support_vectors_(self):
         """The support vectors of a model with a kernel, scaled if `scale` is set: a CSR matrix, or an
-        array if scipy is not installed."""
+        array if scipy is not installed. With query_features the query's columns follow."""
         if self._precomputed:
             raise AttributeError("models with kernel='precomputed' have support_ instead")
         _, values, columns = self._support()
         start = np.cumsum([0] + [len(row) for row in columns])
         value, column = (np.concatenate(parts + [[]]) for parts in (values, columns))
+        width = max(self.n_features_in_, self.model_.n_features)
         return matrix_of(value.astype(np.float32), column.astype(np.int64) - 1, start,
-                         (len(values), self.n_features_in_))
+                         (len(values), width))
 
     # ---- scikit-learn's tags ----
 
@@ -459,6 +461,8 @@ class Classifier(ClassifierMixin, Estimator):
             word = dict(zip(classes.tolist(), words))
             options["weight"] = {word[label]: weight for label, weight in self.class_weight.items()
                                  if label in word}
+            if self.class_weight and not options["weight"]:
+                raise ValueError("the classes, %s, are not in class_weight" % classes.tolist())
         else:
             raise ValueError("class_weight: a dict, 'balanced' or None, not %r"
                              % (self.class_weight,))

@@ -443,6 +443,8 @@ class Values(Case):
         self.assertFalse(sets.coef_[2].any())
         self.assertFalse(hasattr(MultiClassSVM(kernel="rbf").fit(self.x, self.y), "coef_"))
         self.assertFalse(hasattr(MultiClassSVM(), "coef_"))
+        pairs = RankSVM(pair_features="exterior").fit(self.x, self.x[:, 0])
+        self.assertFalse(hasattr(pairs, "coef_"))
 
     def test_support_vectors(self):
         y3 = self.y + (self.x[:, 1] > 0)
@@ -465,6 +467,12 @@ class Values(Case):
             self.assertFalse(hasattr(given, "support_vectors_"))
             self.assertFalse(hasattr(cls().fit(self.x, y), "dual_coef_"))
             self.assertFalse(hasattr(cls(kernel="precomputed"), "support_"))
+
+    def test_support_vectors_with_query_features(self):
+        found = RankSVM(query_features="mean", kernel="rbf").fit(
+            self.x, self.x[:, 0], qid=np.arange(80) % 5).support_vectors_
+        self.assertEqual(found.shape[1], 12)
+        self.assertEqual(found.toarray().shape, found.shape)
 
     def test_matrices(self):
         cubes = self.x.reshape(80, 2, 3)
@@ -657,6 +665,8 @@ class Parameters(Case):
         many = MultiClassSVM(bias=1, class_weight={"many": 10}).fit(self.x, y)
         self.assertGreater((few.predict(self.x) == "few").sum(),
                            (many.predict(self.x) == "few").sum())
+        with self.assertRaisesRegex(ValueError, "are not in class_weight"):
+            MultiClassSVM(class_weight={"none": 3}).fit(self.x, y)
         balanced = MultiClassSVM(class_weight="balanced").fit(self.x, y)
         named = MultiClassSVM(class_weight={"few": 2, "many": 2 / 3}).fit(self.x, y)
         self.assertEqual(balanced.model_.bytes(), named.model_.bytes())

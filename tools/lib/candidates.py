@@ -169,7 +169,7 @@ class Table:
         for line, fields in self.records.rows():
             feature = words(whole if whole is not None else fields[self.feature], self.path, line)
             structure = fields[self.structure].strip()
-            name = " ".join(" ".join(fields[i].split()) for i in self.names).strip() or structure
+            name = " ".join(" ".join(fields[i].split()) for i in self.names).strip() or " ".join(structure.split())
             score = self.number(fields[self.score], "score", line)
             is_inchi = self.is_inchi or structure.startswith("InChI=")
             yield Candidate(line, feature, structure, is_inchi, name, score), fields

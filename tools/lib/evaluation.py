@@ -8,7 +8,7 @@ from lib.commands import program
 from lib.files import Source
 from lib.number import is_number
 from lib.significance import pairwise_accuracy
-from lib.svmlight import Row, format_row
+from lib.svmlight import Row, format_row, query_key
 from lib.table import Table
 from lib.tool import quoted, refuse
 
@@ -21,6 +21,7 @@ class Predictions(NamedTuple):
     lines: List[int]  # their numbers
     fields: List[List[str]]  # of each line
     named: bool  # --names: the last field of each line is the name of the row
+    doubtful: bool  # two columns of whole numbers with a tab between: the second may be scores or names
 
     def scores(self, path):
         """The numbers in the first fields, of rankings."""
@@ -39,7 +40,9 @@ def read_predictions(path, n_rows, truth):
         tabs &= "\t" in text
         fields.append(text.split("\t") if "\t" in text else
                       [""] * (text[:1] in ("", " ")) + text.split())
+    header = []
     if n_rows in (None, len(lines) - 1) and fields and fields[0][0] in ("label", "labels", "score"):
+        header = fields[0]
         del lines[0], fields[0]
     if fields and fields[0][1:2] == ["Q0"]:
         refuse("is a run of --trec, not predictions", path)
@@ -48,15 +51,23 @@ def read_predictions(path, n_rows, truth):
     if not lines:
         refuse("has no predictions", path)
     last = [of[-1] for of in fields]
-    # two columns of numbers are those of another program, unless the last counts the rows
+    # two columns of numbers: scores and names, if only the second is of whole numbers; labels and scores of
+    # another program, if only the first is
+    whole_last = all(text.isdigit() for text in last)
+    whole_first = all(is_number(of[0]) and float(of[0]).is_integer() for of in fields)
     named = tabs and (len(fields[0]) > 2 or last == list(map(str, range(1, len(lines) + 1)))
-                      or not all(map(is_number, last)))
-    return Predictions(lines, fields, named)
+                      or not all(map(is_number, last)) or header[-1:] == ["name"]
+                      or whole_last and not whole_first)
+    doubtful = tabs and not named and not header and whole_last and whole_first
+    return Predictions(lines, fields, named, doubtful)
 
 
 def read_scores(predictions, path, column):
     """The numbers in that column, from 1; if it is None, in the last of one or two."""
     scores = []
+    if column is None and predictions.doubtful:
+        refuse("two columns of numbers, scores and names or the other way round: --column N says which is the score",
+               path, predictions.lines[0])
     for line, fields in zip(predictions.lines, predictions.fields):
         fields = fields if fields[0] else fields[1:]
         n = len(fields) - predictions.named
@@ -122,7 +133,7 @@ def query_accuracies(rows, scores):
     queries = {}
     for row, score in zip(rows, scores):
         if is_number(row.label):
-            labels, of = queries.setdefault(row.query, ([], []))
+            labels, of = queries.setdefault(query_key(row.query), ([], []))
             labels.append(float(row.label))
             of.append(score)
     return {query: (len(labels), pairwise_accuracy(labels, of)) for query, (labels, of) in queries.items()}
@@ -139,7 +150,7 @@ def query_measures(rows, scores, measure, path):
     their query: measures depend on nothing else, and a feature holds a small integer exactly."""
     queries = {}
     for row, score in zip(rows, scores):
-        queries.setdefault(row.query, set()).add(score)
+        queries.setdefault(query_key(row.query), set()).add(score)
     places = {query: {score: place for place, score in enumerate(sorted(of), 1)} for query, of in queries.items()}
     with tempfile.TemporaryDirectory() as folder:
         pair, model, ranked, table = (os.path.join(folder, name) for name in ("pair", "model", "rows", "table"))
@@ -147,7 +158,7 @@ def query_measures(rows, scores, measure, path):
             stream.write("2 1:1\n1\n")  # of which the model is a score that rises with the feature
         with open(ranked, "w", encoding="utf-8", errors="surrogateescape") as stream:
             for row, score in zip(rows, scores):
-                stream.write(format_row(Row(row.label, row.query, [(1, str(places[row.query][score]))], "")) + "\n")
+                stream.write(format_row(Row(row.label, row.query, [(1, str(places[query_key(row.query)][score]))], "")) + "\n")
         name, _, at = measure.partition("@")
         for command in (["svm-rank-train", "-q", pair, model],
                         ["svm-rank-predict", "-q", "--by-query", table, *(["--" + name, at] if at else []), ranked,

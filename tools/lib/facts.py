@@ -1,6 +1,6 @@
 """Properties of a training file from which settings are chosen."""
 from lib.files import Source
-from lib.svmlight import matrix_shape, read_rows
+from lib.svmlight import matrix_shape, query_key, read_rows
 from lib.tool import refuse
 
 LOOKED_AT = 20000  # rows from which scaling and gamma are chosen
@@ -23,7 +23,7 @@ class Facts:
         for _, row in read_rows(source):
             self.n_rows += 1
             self.serials |= row.serial is not None
-            self.queries.setdefault(row.query, {})
+            self.queries.setdefault(query_key(row.query), {})
             self.labels[row.label] = self.labels.get(row.label, 0) + 1
             self._look_at_label(row)
             if row.features:
@@ -47,7 +47,7 @@ class Facts:
         """Whether labels are grades, and how many pairs of them differ within queries."""
         self.grades &= row.label.isascii() and row.label.isdigit() and int(row.label) <= GRADES
         if self.grades:
-            rows = self.queries[row.query]
+            rows = self.queries[query_key(row.query)]
             grade = int(row.label)
             self.pairs += sum(n for other, n in rows.items() if other != grade)
             self.gains += sum(n * abs(2 ** grade - 2 ** other) for other, n in rows.items())

@@ -78,6 +78,8 @@ class Source:
         self.encoding = encoding
         self.marked = False  # text() has met a byte order mark
         self._kept = None
+        if path == "-" and sys.stdin is None:
+            refuse("standard input is closed")
         raw = sys.stdin.buffer if path == "-" else open(path, "rb")
         try:
             taken(raw.fileno(), path, _read)

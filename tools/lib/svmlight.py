@@ -5,6 +5,7 @@
 Numbers stay the text that they were, so that what goes through a tool does not change.
 """
 import re
+from decimal import Decimal
 from typing import List, NamedTuple, Optional, Tuple
 
 from lib.number import LARGEST, PATTERN, fault_of_value, is_number
@@ -29,6 +30,16 @@ class Row(NamedTuple):
     @property
     def labels(self):
         return self.label.split(",") if self.label else []
+
+
+def query_key(text):
+    """The text of a qid, as the programs print it: 1, +1 and 1.0 are one query. None: None."""
+    if text is None or not is_number(text):
+        return text
+    if text.isdigit():
+        return str(int(text)) if len(text) < 20 and int(text) < 2**63 else text
+    value = Decimal(text)
+    return str(int(value)) if 0 <= value < 2**31 and value == int(value) else text
 
 
 class Rules:
