@@ -222,39 +222,26 @@ static int exact_scores(const struct certify *certify, struct certify_evaluation
 static int kernel_scores_of(const struct certify *certify, struct certify_evaluation *of_f,
                             struct certify_evaluation *of_g, struct error *err) {
     const struct certify_function *f = of_f->function, *g = of_g ? of_g->function : NULL;
-    bool other = certify_other(of_f, of_g), both = other && !f->exact;
-    size_t n = certify->map->n, k = of_f->k, size = n * k;
-    double *b = both ? memory_array(n, 4 * k * sizeof *b, "a certificate", err) : NULL;
-    double *s = both && b ? b + 2 * size : NULL;
-    of_f->s = memory_array(n, k * sizeof *s, "a certificate", err);
-    int status = of_f->s && (!both || b) ? 0 : -1;
+    bool other = certify_other(of_f, of_g);
+    size_t n = certify->map->n, k = of_f->k;
+    of_f->s = memory_array(n, k * sizeof *of_f->s, "a certificate", err);
     if (other) {
-        of_g->s = memory_array(n, k * sizeof *s, "a certificate", err);
-        status = of_g->s ? status : -1;
+        of_g->s = memory_array(n, k * sizeof *of_g->s, "a certificate", err);
     }
-    for (size_t i = 0; status == 0 && both && i < n; i++) {
-        memcpy(b + 2 * i * k, f->weights + i * k, k * sizeof *b);
-        memcpy(b + (2 * i + 1) * k, g->weights + i * k, k * sizeof *b);
+    if (!of_f->s || (other && !of_g->s)) {
+        return -1;
     }
-    if (status == 0 && both) {
-        status = certify->map->exact(certify->map, b, 2 * k, s, err);
-    } else if (status == 0) {
-        status =
-            exact_scores(certify, of_f, err) < 0 || (other && exact_scores(certify, of_g, err) < 0)
-                ? -1
-                : 0;
-    }
-    for (size_t i = 0; status == 0 && both && i < n; i++) {
-        memcpy(of_f->s + i * k, s + 2 * i * k, k * sizeof *s);
-        memcpy(of_g->s + i * k, s + (2 * i + 1) * k, k * sizeof *s);
-    }
+    int status = other && !f->exact ? score_map_exact_two(certify->map, f->weights, g->weights, k,
+                                                          of_f->s, of_g->s, err)
+                 : exact_scores(certify, of_f, err) < 0 ? -1
+                 : other                                ? exact_scores(certify, of_g, err)
+                                                        : 0;
     if (status == 0) {
         add_constant(certify, k, f, n, of_f->s, n);
         if (other) {
             add_constant(certify, k, g, n, of_g->s, n);
         }
     }
-    free(b);
     return status;
 }
 

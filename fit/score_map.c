@@ -28,6 +28,25 @@ int score_map_each(const struct score_map *map, const double *weights, size_t n_
     return status;
 }
 
+int score_map_exact_two(const struct score_map *map, const double *weights,
+                        const double *weights_two, size_t n_outputs, double *s, double *s_two,
+                        struct error *err) {
+    size_t d = map->dimension, n = map->n, row = n_outputs * sizeof(double);
+    double *b = memory_array(2 * (d + n), row, "scores", err);
+    double *both = b ? b + 2 * d * n_outputs : NULL;
+    for (size_t j = 0; b && j < d; j++) {
+        memcpy(b + 2 * j * n_outputs, weights + j * n_outputs, row);
+        memcpy(b + (2 * j + 1) * n_outputs, weights_two + j * n_outputs, row);
+    }
+    int status = b ? map->exact(map, b, 2 * n_outputs, both, err) : -1;
+    for (size_t i = 0; status == 0 && i < n; i++) {
+        memcpy(s + i * n_outputs, both + 2 * i * n_outputs, row);
+        memcpy(s_two + i * n_outputs, both + (2 * i + 1) * n_outputs, row);
+    }
+    free(b);
+    return status;
+}
+
 /* ---- the constant feature ---- */
 
 /* s (n, n_outputs) += constant times `last` (n_outputs), the weights of the constant feature. */

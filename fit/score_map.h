@@ -57,4 +57,10 @@ int score_map_copy(const struct score_map *map, const double *r, double *weights
 int score_map_each(const struct score_map *map, const double *weights, size_t n_outputs, double *s,
                    struct error *err);
 
+/* s (n, n_outputs) and s_two (n, n_outputs) = A weights and A weights_two (dimension, n_outputs)
+ * by `exact`, in one product. */
+int score_map_exact_two(const struct score_map *map, const double *weights,
+                        const double *weights_two, size_t n_outputs, double *s, double *s_two,
+                        struct error *err);
+
 #endif

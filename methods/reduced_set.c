@@ -52,8 +52,7 @@ struct search {
     float *b;            /* (m, k) coefficients */
     double *A, *B;       /* (m, m), (m, k) normal equations */
     double value[PARTS];
-    struct kernel_scratch **scratch; /* (workers) */
-    struct error *error;             /* (workers) */
+    struct kernel_worker *worker;
 };
 
 size_t reduced_set_rows(const struct kernel *kernel, size_t n, size_t d, size_t m, size_t k) {
@@ -76,8 +75,8 @@ static void multiply_part(void *argument, size_t part, size_t worker) {
     size_t first = part_start(search, part), n = part_start(search, part + 1) - first;
     size_t m = search->m, k = search->k;
     float *K = search->K + first * m;
-    if (kernel_block_float(&search->x, first, n, &search->z, 0, m, K, m, search->scratch[worker],
-                           &search->error[worker]) < 0) {
+    if (kernel_block_float(&search->x, first, n, &search->z, 0, m, K, m,
+                           search->worker[worker].scratch, &search->worker[worker].error) < 0) {
         return;
     }
     cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, (int)m, (int)n, 1, K, (int)m, 0,
@@ -143,7 +142,7 @@ static int evaluate(struct search *search, const double *at, double *value, doub
     array_narrow(z, at, size);
     kernel_squares(points, search->z.norm);
     threads_run(search->threads, PARTS, multiply_part, search);
-    if (error_first(search->error, threads_count(search->threads), err) < 0) {
+    if (kernel_workers_error(search->worker, threads_count(search->threads), err) < 0) {
         return -1;
     }
     *value = INFINITY;
@@ -257,9 +256,8 @@ int reduced_set_move(struct data *points, const struct kernel_rows *x, const dou
         ARRAYS(PARTS * m * k, float, &search.P), ARRAYS(PARTS * m * d, float, &search.Q),
         ARRAYS(m * k, float, &search.b), ARRAYS(m * m, double, &search.A),
         ARRAYS(m * k, double, &search.B));
-    search.scratch = kernel_scratch_array(workers, err);
-    search.error = memory_zeros(workers, sizeof *search.error, "points", err);
-    int status = block && search.scratch && search.error ? 0 : -1;
+    search.worker = kernel_workers_create(workers, 0, err);
+    int status = block && search.worker ? 0 : -1;
     for (size_t j = 0; status == 0 && j < n * k; j++) {
         scores[j] = (float)target[j];
     }
@@ -268,8 +266,7 @@ int reduced_set_move(struct data *points, const struct kernel_rows *x, const dou
                  ? -1
                  : search_points(&search, points, monitor, err);
     kernel_rows_free(&search.z);
-    kernel_scratch_array_free(search.scratch, workers);
-    free(search.error);
+    kernel_workers_free(search.worker, workers);
     free(block);
     return status;
 }

@@ -93,13 +93,3 @@ int error_prefix(struct error *err, const char *name) {
     const struct error before = *err;
     return error_set(err, before.kind, "%s: %s", name, before.text);
 }
-
-int error_first(const struct error *errors, size_t n, struct error *err) {
-    for (size_t i = 0; i < n; i++) {
-        if (errors[i].kind != ERROR_NONE) {
-            *err = errors[i];
-            return -1;
-        }
-    }
-    return 0;
-}

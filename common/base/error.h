@@ -38,8 +38,4 @@ int error_set_list(struct error *err, enum error_kind kind, const char *format, 
 /* Puts "name: " in front of the text. Returns -1. */
 int error_prefix(struct error *err, const char *name);
 
-/* Of n errors, such as those of threads (zero: none): returns -1 with *err a copy of the first, or
- * 0 if there is none. */
-int error_first(const struct error *errors, size_t n, struct error *err);
-
 #endif

@@ -109,15 +109,6 @@ void column_cache_limit(struct columns *columns, size_t cache_bytes) {
 
 /* ---- work by threads ---- */
 
-/* Buffers of one worker. */
-struct helper {
-    struct kernel_scratch *scratch;
-    float *tile; /* (TILE_COLUMNS, TILE_ROWS with stride TILE_STRIDE), for products; zeroed at
-                 first, for few_coefficients_multiply reads past the last column */
-    float *sums; /* (TILE_ROWS, k), or (k, TILE_ROWS) */
-    struct error error;
-};
-
 /* Arguments of the tasks of one call, on columns rows[0..m). */
 struct work {
     struct columns *columns;
@@ -133,61 +124,39 @@ struct work {
     /* (n_at) product: rows of the result, and the same in the Gram matrix; at NULL: all rows */
     const uint32_t *at, *at_data;
     size_t n_at;
-    double *out;           /* (n, k) product */
-    struct helper *helper; /* (workers) */
+    double *out; /* (n, k) product */
+    struct kernel_worker *worker;
     atomic_bool failed;
 };
 
-static void free_helpers(struct work *work, size_t n) {
-    for (size_t w = 0; work->helper && w < n; w++) {
-        kernel_scratch_free(work->helper[w].scratch);
-        free(work->helper[w].tile);
-        free(work->helper[w].sums);
-    }
-    free(work->helper);
-}
-
-static int make_helpers(struct work *work, size_t n, struct error *err) {
-    work->helper = memory_zeros(n, sizeof *work->helper, "kernel columns", err);
-    size_t cells = work->out ? (size_t)TILE_COLUMNS * TILE_STRIDE : 0;
-    for (size_t w = 0; work->helper && w < n; w++) {
-        struct helper *helper = &work->helper[w];
-        helper->tile = memory_zeros(cells, sizeof(float), "a kernel tile", err);
-        helper->sums = memory_array(TILE_ROWS, work->k * sizeof(float), "a kernel tile", err);
-        if (!helper->tile || !helper->sums || kernel_scratch_create(&helper->scratch, err) < 0) {
-            return -1;
-        }
-    }
-    return work->helper ? 0 : -1;
-}
+/* A worker's block: a tile (TILE_COLUMNS, TILE_ROWS with stride TILE_STRIDE), which is zero at
+ * first, for few_coefficients_multiply reads past the last column; then TILE_ROWS sums of k. */
+enum { TILE_VALUES = TILE_COLUMNS * TILE_STRIDE };
 
 /* Runs a task for each `size` of n items, and returns the error of a worker, if any. */
 static int run(struct work *work, size_t n, size_t size, threads_task task, struct error *err) {
     struct threads *threads = work->columns->problem->threads;
     size_t workers = threads_count(threads);
-    int status = make_helpers(work, workers, err);
-    if (status == 0) {
-        threads_run(threads, (n + size - 1) / size, task, work);
+    size_t values = work->out ? TILE_VALUES + TILE_ROWS * work->k : 0;
+    work->worker = kernel_workers_create(workers, values * sizeof(float), err);
+    if (!work->worker) {
+        return -1;
     }
-    for (size_t w = 0; status == 0 && w < workers; w++) {
-        if (work->helper[w].error.kind != ERROR_NONE) {
-            *err = work->helper[w].error;
-            status = -1;
-        }
-    }
-    free_helpers(work, workers);
+    threads_run(threads, (n + size - 1) / size, task, work);
+    int status = kernel_workers_error(work->worker, workers, err);
+    kernel_workers_free(work->worker, workers);
     return status;
 }
 
 /* out[a] = column rows[a] at the rows of `z`, a < m <= MAX_COLUMNS. */
 static int compute(struct work *work, const uint32_t *rows, size_t m, struct kernel_side z,
-                   float *const *out, struct helper *helper) {
+                   float *const *out, struct kernel_worker *worker) {
     uint32_t index[MAX_COLUMNS];
     for (size_t a = 0; a < m; a++) {
         index[a] = work->columns->data_row[rows[a]];
     }
     struct kernel_tile tile = {.x = {z.rows, index, 0, m}, .z = z};
-    if (m > 0 && kernel_tile_float(&tile, out, helper->scratch, &helper->error) < 0) {
+    if (m > 0 && kernel_tile_float(&tile, out, worker->scratch, &worker->error) < 0) {
         atomic_store(&work->failed, true);
         return -1;
     }
@@ -297,7 +266,7 @@ static void fetch_task(void *argument, size_t task, size_t worker) {
             out[a] = slot_values(columns, columns->slot_of[work->rows[first + a]]) + from;
         }
         if (compute(work, work->rows + first, m, side(columns, from, to), out,
-                    &work->helper[worker]) < 0) {
+                    &work->worker[worker]) < 0) {
             return;
         }
     }
@@ -346,7 +315,7 @@ static void square_task(void *argument, size_t task, size_t worker) {
         }
     }
     compute(work, missing, n_missing, (struct kernel_side){gram_rows(gram), work->data_rows, 0, m},
-            out, &work->helper[worker]);
+            out, &work->worker[worker]);
 }
 
 int column_cache_square(struct columns *columns, const uint32_t *rows, size_t m, float *block,
@@ -386,24 +355,24 @@ static void copy_column(const struct work *work, const float *column, size_t fro
 
 /* Adds the products of a tile with rows first..first + m of b. */
 static void add_products(const struct work *work, size_t first, size_t m, size_t from, size_t to,
-                         const struct helper *helper) {
+                         float *tile) {
+    float *sums = tile + TILE_VALUES;
     size_t k = work->k, row_stride = k,
            output_stride = 1; /* distance in `sums` to the next row, and to the next output */
     unsigned mode = flush_begin();
     if (work->few) {
-        few_coefficients_multiply(work->few, first / TILE_COLUMNS, helper->tile, TILE_STRIDE,
-                                  to - from, helper->sums, TILE_ROWS);
+        few_coefficients_multiply(work->few, first / TILE_COLUMNS, tile, TILE_STRIDE, to - from,
+                                  sums, TILE_ROWS);
         row_stride = 1;
         output_stride = TILE_ROWS;
     } else {
         cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(to - from), (int)k, (int)m, 1,
-                    helper->tile, TILE_STRIDE, work->b + first * k, (int)k, 0, helper->sums,
-                    (int)k);
+                    tile, TILE_STRIDE, work->b + first * k, (int)k, 0, sums, (int)k);
     }
     for (size_t i = from; i < to; i++) {
         double *row = work->out + (work->at ? work->at[i] : i) * k;
         for (size_t c = 0; c < k; c++) {
-            row[c] += (double)helper->sums[(i - from) * row_stride + c * output_stride];
+            row[c] += (double)sums[(i - from) * row_stride + c * output_stride];
         }
     }
     flush_set_mode(mode);
@@ -412,7 +381,7 @@ static void add_products(const struct work *work, size_t first, size_t m, size_t
 static void multiply_task(void *argument, size_t task, size_t worker) {
     struct work *work = argument;
     const struct columns *columns = work->columns;
-    struct helper *helper = &work->helper[worker];
+    float *tile = work->worker[worker].block;
     size_t from = task * TILE_ROWS, to = smaller(from + TILE_ROWS, work->n_at);
     struct kernel_side some = {gram_rows(columns->problem->gram), work->at_data + from, 0,
                                to - from};
@@ -423,7 +392,7 @@ static void multiply_task(void *argument, size_t task, size_t worker) {
         float *out[TILE_COLUMNS];
         for (size_t a = 0; a < m; a++) {
             uint32_t row = work->rows[first + a], slot = columns->slot_of[row];
-            float *values = helper->tile + a * TILE_STRIDE;
+            float *values = tile + a * TILE_STRIDE;
             if (slot != NONE) {
                 copy_column(work, slot_values(columns, slot), from, to, values);
             } else {
@@ -431,10 +400,11 @@ static void multiply_task(void *argument, size_t task, size_t worker) {
                 out[n_missing++] = values;
             }
         }
-        if (atomic_load(&work->failed) || compute(work, missing, n_missing, z, out, helper) < 0) {
+        if (atomic_load(&work->failed) ||
+            compute(work, missing, n_missing, z, out, &work->worker[worker]) < 0) {
             return;
         }
-        add_products(work, first, m, from, to, helper);
+        add_products(work, first, m, from, to, tile);
     }
 }
 

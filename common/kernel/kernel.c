@@ -175,20 +175,32 @@ void *kernel_scratch_get(struct kernel_scratch *scratch, enum kernel_buffer buff
     return scratch->buffer[buffer].block;
 }
 
-struct kernel_scratch **kernel_scratch_array(size_t n, struct error *err) {
-    struct kernel_scratch **scratch = memory_zeros(n, sizeof *scratch, "kernel scratch", err);
-    for (size_t i = 0; scratch && i < n; i++) {
-        if (kernel_scratch_create(&scratch[i], err) < 0) {
-            kernel_scratch_array_free(scratch, n);
+struct kernel_worker *kernel_workers_create(size_t n, size_t bytes, struct error *err) {
+    struct kernel_worker *worker = memory_zeros(n, sizeof *worker, "kernel scratch", err);
+    for (size_t w = 0; worker && w < n; w++) {
+        worker[w].block = memory_zeros(bytes, 1, "kernel scratch", err);
+        if (!worker[w].block || kernel_scratch_create(&worker[w].scratch, err) < 0) {
+            kernel_workers_free(worker, n);
             return NULL;
         }
     }
-    return scratch;
+    return worker;
 }
 
-void kernel_scratch_array_free(struct kernel_scratch **scratch, size_t n) {
-    for (size_t i = 0; scratch && i < n; i++) {
-        kernel_scratch_free(scratch[i]);
+void kernel_workers_free(struct kernel_worker *worker, size_t n) {
+    for (size_t w = 0; worker && w < n; w++) {
+        kernel_scratch_free(worker[w].scratch);
+        free(worker[w].block);
     }
-    free(scratch);
+    free(worker);
+}
+
+int kernel_workers_error(const struct kernel_worker *worker, size_t n, struct error *err) {
+    for (size_t w = 0; w < n; w++) {
+        if (worker[w].error.kind != ERROR_NONE) {
+            *err = worker[w].error;
+            return -1;
+        }
+    }
+    return 0;
 }

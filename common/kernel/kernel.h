@@ -90,10 +90,20 @@ struct kernel_scratch;
 int kernel_scratch_create(struct kernel_scratch **scratch, struct error *err);
 void kernel_scratch_free(struct kernel_scratch *scratch);
 
-/* Buffers for each of n workers; NULL with err set if memory is short. The caller calls
- * kernel_scratch_array_free, which does nothing with NULL. */
-struct kernel_scratch **kernel_scratch_array(size_t n, struct error *err);
-void kernel_scratch_array_free(struct kernel_scratch **scratch, size_t n);
+/* What a worker of a parallel loop over blocks has for itself. */
+struct kernel_worker {
+    struct kernel_scratch *scratch;
+    void *block;        /* of the caller's use, zero at first */
+    struct error error; /* of its tasks */
+};
+
+/* n workers with blocks of so many bytes; NULL with err set if memory is short. The caller calls
+ * kernel_workers_free, which does nothing with NULL. */
+struct kernel_worker *kernel_workers_create(size_t n, size_t bytes, struct error *err);
+void kernel_workers_free(struct kernel_worker *worker, size_t n);
+
+/* Returns -1 with *err a copy of the first worker's error, or 0 if there is none. */
+int kernel_workers_error(const struct kernel_worker *worker, size_t n, struct error *err);
 
 /* block[r * stride + c] = k(x_{x_first + r}, z_{z_first + c}) for r < n_x, c < n_z, in single or
  * double precision. The two sides may have different numbers of features. rbf, laplacian and

@@ -37,9 +37,7 @@ struct filling {
     size_t m;
     float *T; /* (m, m) lower triangle, unless landmarks->T holds it */
     double constant;
-    struct kernel_scratch **scratch; /* of the workers */
-    void **block;                    /* of the workers: (CHUNK, m) in the type of T */
-    struct error *error;             /* of the workers */
+    struct kernel_worker *worker; /* blocks: (CHUNK, m) in the type of T */
     atomic_bool failed;
 };
 
@@ -114,12 +112,13 @@ static int factor(struct filling *filling, const struct landmarks_goal *goal, st
 }
 
 /* The first m features of n rows, in float. */
-static int solve_in_float(struct filling *filling, size_t first, size_t n, size_t worker) {
+static int solve_in_float(struct filling *filling, size_t first, size_t n,
+                          struct kernel_worker *worker) {
     const struct landmarks *landmarks = filling->landmarks;
     size_t m = filling->m;
-    float *block = filling->block[worker];
+    float *block = worker->block;
     if (kernel_block_listed(gram_rows(filling->gram), filling->index + first, n, filling->landmark,
-                            m, block, filling->scratch[worker], &filling->error[worker]) < 0) {
+                            m, block, worker->scratch, &worker->error) < 0) {
         return -1;
     }
     if (m > 0) { /* BLAS takes no matrices without columns */
@@ -133,12 +132,13 @@ static int solve_in_float(struct filling *filling, size_t first, size_t n, size_
 }
 
 /* The same in double. */
-static int solve_in_double(struct filling *filling, size_t first, size_t n, size_t worker) {
+static int solve_in_double(struct filling *filling, size_t first, size_t n,
+                           struct kernel_worker *worker) {
     const struct landmarks *landmarks = filling->landmarks;
     size_t m = filling->m;
-    double *block = filling->block[worker];
+    double *block = worker->block;
     if (gram_block_exact(filling->gram, filling->index + first, n, filling->landmark, m, block,
-                         &filling->error[worker]) < 0) {
+                         &worker->error) < 0) {
         return -1;
     }
     if (m > 0) {
@@ -157,8 +157,8 @@ static void fill(void *argument, size_t task, size_t worker) {
     struct filling *filling = argument;
     struct landmarks *landmarks = filling->landmarks;
     size_t first = task * CHUNK, n = smaller(CHUNK, landmarks->n - first), m = filling->m;
-    if (atomic_load(&filling->failed) ||
-        (landmarks->T ? solve_in_double : solve_in_float)(filling, first, n, worker) < 0) {
+    if (atomic_load(&filling->failed) || (landmarks->T ? solve_in_double : solve_in_float)(
+                                             filling, first, n, &filling->worker[worker]) < 0) {
         atomic_store(&filling->failed, true);
         return;
     }
@@ -175,24 +175,13 @@ static void fill(void *argument, size_t task, size_t worker) {
 static int fill_all(struct filling *filling, struct threads *threads, struct error *err) {
     size_t workers = threads_count(threads), n = filling->landmarks->n;
     size_t value = filling->landmarks->T ? sizeof(double) : sizeof(float);
-    filling->scratch = kernel_scratch_array(workers, err);
-    filling->error = memory_zeros(workers, sizeof *filling->error, "landmarks", err);
-    filling->block = memory_zeros(workers, sizeof *filling->block, "landmarks", err);
-    int status = filling->scratch && filling->error && filling->block ? 0 : -1;
-    for (size_t w = 0; status == 0 && w < workers; w++) {
-        filling->block[w] = memory_array(filling->m, CHUNK * value, "landmarks", err);
-        status = filling->block[w] ? 0 : -1;
+    filling->worker = kernel_workers_create(workers, filling->m * CHUNK * value, err);
+    if (!filling->worker) {
+        return -1;
     }
-    if (status == 0) {
-        threads_run(threads, (n + CHUNK - 1) / CHUNK, fill, filling);
-        status = error_first(filling->error, workers, err);
-    }
-    for (size_t w = 0; filling->block && w < workers; w++) {
-        free(filling->block[w]);
-    }
-    kernel_scratch_array_free(filling->scratch, workers);
-    free(filling->error);
-    free(filling->block);
+    threads_run(threads, (n + CHUNK - 1) / CHUNK, fill, filling);
+    int status = kernel_workers_error(filling->worker, workers, err);
+    kernel_workers_free(filling->worker, workers);
     return status;
 }
 

@@ -90,8 +90,7 @@ struct build {
         size_t r, c;
     } * tile;
     size_t n_tiles, tile_rows;
-    struct kernel_scratch **scratch;
-    struct error *error;
+    struct kernel_worker *worker;
     atomic_bool failed;
 };
 
@@ -260,18 +259,15 @@ static int plan_tiles(struct build *build, struct error *err) {
 
 static int build_cached(struct panels *panels, struct threads *threads, struct error *err) {
     size_t workers = threads_count(threads);
-    struct build build = {.panels = panels,
-                          .scratch = kernel_scratch_array(workers, err),
-                          .error = memory_zeros(workers, sizeof *build.error, "errors", err)};
-    int status = build.scratch && build.error ? plan_tiles(&build, err) : -1;
+    struct build build = {.panels = panels, .worker = kernel_workers_create(workers, 0, err)};
+    int status = build.worker ? plan_tiles(&build, err) : -1;
     if (status == 0) {
         threads_run(threads, build.n_tiles,
                     panels->is_double ? double_build_task : float_build_task, &build);
-        status = error_first(build.error, workers, err);
+        status = kernel_workers_error(build.worker, workers, err);
     }
     free(build.tile);
-    free(build.error);
-    kernel_scratch_array_free(build.scratch, workers);
+    kernel_workers_free(build.worker, workers);
     return status;
 }
 

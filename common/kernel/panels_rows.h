@@ -181,8 +181,8 @@ static void NAME(build_task)(void *argument, size_t task, size_t worker) {
     if (atomic_load(&build->failed)) {
         return;
     }
-    if (NAME(compute)(panels, first, n_r, c, n, out, build->scratch[worker],
-                      &build->error[worker]) != 0) {
+    if (NAME(compute)(panels, first, n_r, c, n, out, build->worker[worker].scratch,
+                      &build->worker[worker].error) != 0) {
         atomic_store(&build->failed, true);
     }
 }

@@ -44,17 +44,15 @@ struct scores {
     uint32_t *list; /* rows of z with coefficients; then, if `symmetric`, the other rows */
     size_t m, n;    /* length of the list: rows with coefficients, and all */
     bool symmetric; /* x is z: one triangle serves both */
+    bool floats;    /* values are computed in float; x is z */
     size_t tasks, rows_per_task;
     /* error bounds of the values are multiplied, not the values; NULL: the values */
     const struct kernel_rounding *rounding;
-    struct cluster *cluster;         /* processes that share the tasks; NULL: none */
-    size_t own, own_end;             /* tasks of this process: own..own_end */
-    struct task_block *block;        /* (tasks), if `symmetric` */
-    struct task_sums *sums;          /* (n, n_outputs), if `symmetric` */
-    struct kernel_scratch **scratch; /* of the workers */
-    double **tile;                   /* of the workers: rows of TILE_STRIDE */
-    float **floats;                  /* the same, for values in float; NULL: they are in double */
-    struct error *error;             /* of the workers */
+    struct cluster *cluster;      /* processes that share the tasks; NULL: none */
+    size_t own, own_end;          /* tasks of this process: own..own_end */
+    struct task_block *block;     /* (tasks), if `symmetric` */
+    struct task_sums *sums;       /* (n, n_outputs), if `symmetric` */
+    struct kernel_worker *worker; /* blocks: rows of TILE_STRIDE, and if `floats` in float too */
     atomic_bool failed;
 };
 
@@ -68,13 +66,13 @@ static void fail(struct scores *s) {
     atomic_store(&s->failed, true);
 }
 
-static int compute_floats(const struct scores *s, const struct kernel_tile *tile,
-                          double *const *out, size_t worker) {
-    float *row[ROWS];
+static int compute_floats(const struct kernel_tile *tile, double *const *out,
+                          struct kernel_worker *worker) {
+    float *row[ROWS], *first = (float *)((double *)worker->block + ROWS * TILE_STRIDE);
     for (size_t r = 0; r < tile->x.n; r++) {
-        row[r] = s->floats[worker] + r * TILE_STRIDE;
+        row[r] = first + r * TILE_STRIDE;
     }
-    if (kernel_tile_float(tile, row, s->scratch[worker], &s->error[worker]) < 0) {
+    if (kernel_tile_float(tile, row, worker->scratch, &worker->error) < 0) {
         return -1;
     }
     for (size_t r = 0; r < tile->x.n; r++) {
@@ -89,13 +87,13 @@ static int compute_floats(const struct scores *s, const struct kernel_tile *tile
 /* Computes the values of the tile, or their error bounds, and pads the rows with 0 to whole chunks.
  */
 static int compute(const struct scores *s, const struct kernel_tile *tile, double *const *out,
-                   size_t worker) {
+                   struct kernel_worker *worker) {
     size_t n = tile->z.n, end = (n + TILE_CHUNK - 1) / TILE_CHUNK * TILE_CHUNK;
     for (size_t r = 0; r < tile->x.n; r++) {
         memset(out[r] + n, 0, (end - n) * sizeof *out[r]);
     }
-    int status = s->floats ? compute_floats(s, tile, out, worker)
-                           : kernel_tile_double(tile, out, s->scratch[worker], &s->error[worker]);
+    int status = s->floats ? compute_floats(tile, out, worker)
+                           : kernel_tile_double(tile, out, worker->scratch, &worker->error);
     if (status < 0) {
         return -1;
     }
@@ -113,18 +111,18 @@ static void score_rows(void *argument, size_t number, size_t worker) {
     size_t n = s->x->data->n_rows - first;
     n = n < s->rows_per_task ? n : s->rows_per_task;
     double *out[MANY_ROWS];
-    set_rows(out, s->tile[worker], n);
+    set_rows(out, s->worker[worker].block, n);
     double *scores = s->scores + first * s->n_outputs;
     memset(scores, 0, n * s->n_outputs * sizeof *scores);
     for (size_t c = 0; c < s->m && !atomic_load(&s->failed); c += TILE_COLUMNS) {
         size_t columns = s->m - c < TILE_COLUMNS ? s->m - c : TILE_COLUMNS;
         struct kernel_tile tile = {.x = {s->x, NULL, first, n},
                                    .z = {s->z, s->list + c, 0, columns}};
-        if (compute(s, &tile, out, worker) < 0) {
+        if (compute(s, &tile, out, &s->worker[worker]) < 0) {
             fail(s);
             return;
         }
-        tile_multiply(s->ordered, s->tile[worker], n, c, columns, scores);
+        tile_multiply(s->ordered, s->worker[worker].block, n, c, columns, scores);
     }
 }
 
@@ -146,7 +144,7 @@ static int sum_block(struct scores *s, const struct task_block *block, size_t wo
                      double *columns) {
     double *out[ROWS];
     size_t k = s->n_outputs, width = block->column_end - block->column;
-    set_rows(out, s->tile[worker], ROWS);
+    set_rows(out, s->worker[worker].block, ROWS);
     for (size_t first = block->first; first < block->end; first += ROWS) {
         size_t n = block->end - first < ROWS ? block->end - first : ROWS;
         size_t used = first < s->m ? (n < s->m - first ? n : s->m - first) : 0;
@@ -158,15 +156,15 @@ static int sum_block(struct scores *s, const struct task_block *block, size_t wo
         if (first + n <= block->column) {
             continue;
         }
-        if (atomic_load(&s->failed) || compute(s, &tile, out, worker) < 0) {
+        if (atomic_load(&s->failed) || compute(s, &tile, out, &s->worker[worker]) < 0) {
             return -1;
         }
         double *own = rows + (first - block->first) * k;
         if (block->column_end > first) {
             use_diagonal(s, &tile, out, own);
         }
-        tile_multiply_both(s->ordered, s->tile[worker], n, block->column, width, own, first, used,
-                           columns);
+        tile_multiply_both(s->ordered, s->worker[worker].block, n, block->column, width, own, first,
+                           used, columns);
     }
     return 0;
 }
@@ -177,7 +175,7 @@ static void score_triangle(void *argument, size_t number, size_t worker) {
     size_t k = s->n_outputs;
     struct task_range range[2] = {{block->first * k, (block->end - block->first) * k},
                                   {block->column * k, (block->column_end - block->column) * k}};
-    double *sums = task_sums_open(s->sums, number, &s->error[worker]);
+    double *sums = task_sums_open(s->sums, number, &s->worker[worker].error);
     if (sums) {
         memset(sums, 0, (range[0].n + range[1].n) * sizeof *sums);
     }
@@ -267,26 +265,16 @@ static void share(struct scores *s) {
 }
 
 static int prepare(struct scores *s, size_t workers, struct error *err) {
-    s->scratch = kernel_scratch_array(workers, err);
-    s->tile = memory_zeros(workers, sizeof *s->tile, "kernel tiles", err);
-    s->error = memory_zeros(workers, sizeof *s->error, "errors", err);
-    if (!s->scratch || !s->tile || !s->error || make_list(s, err) < 0 ||
+    if (make_list(s, err) < 0 ||
         tile_coefficients_create(&s->ordered, s->coefficients, s->n_outputs, s->list, s->m, err) <
             0 ||
         plan(s, err) < 0) {
         return -1;
     }
     size_t rows = s->symmetric ? ROWS : s->rows_per_task; /* rows of a tile */
-    for (size_t w = 0; w < workers; w++) {
-        s->tile[w] = memory_array(rows * TILE_STRIDE, sizeof *s->tile[w], "kernel tile", err);
-        if (s->floats) {
-            s->floats[w] = memory_array(rows * TILE_STRIDE, sizeof(float), "kernel tile", err);
-        }
-        if (!s->tile[w] || (s->floats && !s->floats[w])) {
-            return -1;
-        }
-    }
-    return 0;
+    size_t value = sizeof(double) + (s->floats ? sizeof(float) : 0);
+    s->worker = kernel_workers_create(workers, rows * TILE_STRIDE * value, err);
+    return s->worker ? 0 : -1;
 }
 
 /* Computes the scores of all rows of x. */
@@ -305,21 +293,12 @@ static int run(struct scores *s, struct threads *threads, struct error *err) {
     }
     if (status == 0) {
         threads_run(threads, s->own_end - s->own, s->symmetric ? score_triangle : score_rows, s);
-        status = error_first(s->error, workers, err);
+        status = kernel_workers_error(s->worker, workers, err);
     }
     if (status == 0 && s->symmetric) {
         copy_scores(s);
     }
-    for (size_t w = 0; s->tile && w < workers; w++) {
-        free(s->tile[w]);
-    }
-    for (size_t w = 0; s->floats && w < workers; w++) {
-        free(s->floats[w]);
-    }
-    kernel_scratch_array_free(s->scratch, workers);
-    free(s->tile);
-    free(s->floats);
-    free(s->error);
+    kernel_workers_free(s->worker, workers);
     free(s->list);
     tile_coefficients_free(s->ordered);
     free(s->block);
@@ -358,10 +337,9 @@ int kernel_scores_float(const struct kernel_rows *x, const double *coefficients,
                        .coefficients = coefficients,
                        .n_outputs = n_outputs,
                        .scores = scores,
-                       .floats =
-                           memory_zeros(threads_count(threads), sizeof *s.floats, "tiles", err),
+                       .floats = true,
                        .cluster = x->cluster};
-    return s.floats ? run(&s, threads, err) : -1;
+    return run(&s, threads, err);
 }
 
 int kernel_rounding_scores(const struct kernel_rounding *rounding, const double *size,

@@ -197,25 +197,13 @@ static int rescale(const struct mc_kernel_descent *descent, const struct points 
 /* scores (2, n, k) = the exact scores of U (n, k) and of B, in one product. */
 static int exact_scores(const struct mc_kernel_descent *descent, const double *U, double *scores,
                         struct error *err) {
-    size_t n = descent->n, k = descent->k, row = k * sizeof *scores;
-    double *own = scores, *dual = scores + n * k;
+    size_t k = descent->k, size = descent->n * k;
     if (U == descent->B) {
-        int status = descent->map.exact(&descent->map, U, k, dual, err);
-        memcpy(own, dual, n * row);
+        int status = descent->map.exact(&descent->map, U, k, scores, err);
+        memcpy(scores + size, scores, size * sizeof *scores);
         return status;
     }
-    double *b = memory_array(4 * n, row, "scores", err), *s = b ? b + 2 * n * k : NULL;
-    for (size_t i = 0; b && i < n; i++) {
-        memcpy(b + 2 * i * k, U + i * k, row);
-        memcpy(b + (2 * i + 1) * k, descent->B + i * k, row);
-    }
-    int status = b ? descent->map.exact(&descent->map, b, 2 * k, s, err) : -1;
-    for (size_t i = 0; status == 0 && i < n; i++) {
-        memcpy(own + i * k, s + 2 * i * k, row);
-        memcpy(dual + i * k, s + (2 * i + 1) * k, row);
-    }
-    free(b);
-    return status;
+    return score_map_exact_two(&descent->map, U, descent->B, k, scores, scores + size, err);
 }
 
 int mc_kernel_certify_point(struct mc_kernel_descent *descent, const double *U, double scale,
