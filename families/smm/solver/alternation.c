@@ -12,8 +12,7 @@
 #include <string.h>
 
 enum {
-    FIRST_SWEEPS = 3, /* sweeps before the first joint step */
-    SWEEPS = 2,       /* sweeps after each joint step */
+    SWEEPS = 2, /* sweeps before each joint step */
     MAX_JOINT_STEPS = 1000,
     MAX_SWEEPS = 2000 /* as published, without joint steps */
 };
@@ -21,9 +20,8 @@ enum {
 static const double INNER = 0.02; /* gap of the SVMs, relative to epsilon */
 /* relative gain below which a sweep is not repeated, relative to epsilon */
 static const double SWEEP_GAIN = 0.1;
-/* the same for a joint step with its sweeps, and for the published method */
+/* the same for a joint step, alone and with its sweeps, and for the published method */
 static const double STALLED = 1e-3;
-static const double MIN_LENGTH = 1e-4; /* of a joint step */
 /* share of the predicted gain that a step must reach (Armijo) */
 static const double SUFFICIENT_DECREASE = 1e-3;
 
@@ -222,8 +220,9 @@ static int search(struct joint *joint, double foreseen, struct smm_point *point,
                   struct error *err) {
     const struct smm_matrices *matrices = joint->problem->matrices;
     size_t total = joint->problem->rank * (matrices->height + matrices->width + 1);
+    double min_gain = STALLED * joint->problem->epsilon * point->objective;
     *moved = false;
-    for (double t = 1; t >= MIN_LENGTH && !monitor_past_deadline(joint->problem->monitor);
+    for (double t = 1; t * foreseen > min_gain && !monitor_past_deadline(joint->problem->monitor);
          t *= 0.5) {
         double target = point->objective - SUFFICIENT_DECREASE * t * foreseen;
         if (try_length(joint, t, target, err) < 0) {
@@ -301,8 +300,8 @@ int smm_lowrank_descend(const struct smm_lowrank *problem, struct smm_point *poi
                         struct smm_trace *trace, struct error *err) {
     *trace = (struct smm_trace){.stationarity = INFINITY};
     double min_gain = (problem->alternate ? STALLED : SWEEP_GAIN) * problem->epsilon;
-    if (alternate(problem, point, problem->alternate ? MAX_SWEEPS : FIRST_SWEEPS, min_gain, trace,
-                  err) < 0) {
+    if (alternate(problem, point, problem->alternate ? MAX_SWEEPS : SWEEPS, min_gain, trace, err) <
+        0) {
         return -1;
     }
     if (problem->alternate) { /* measures stationarity at the end */

@@ -16,12 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Outer iterations that took at most FAST_STEPS, at most MEDIUM_STEPS or more Newton steps change
- * mu differently if the systems are factored. After SLOW_STEPS the outer iteration begins again
- * with a larger mu, up to the first. */
-enum { FAST_STEPS = 1, MEDIUM_STEPS = 2, SLOW_STEPS = 8 };
-
 enum {
+    SLOW_STEPS = 8, /* of an outer iteration, which then begins again with a larger mu */
     PATIENCE = 40,  /* steps in a row without progress, after which the solve has stalled */
     MAX_STEPS = 500 /* of a solve */
 };
@@ -34,20 +30,17 @@ enum {
  * norm is at most MINIMUM_FACTOR times primal - dual. */
 static const double GRADIENT_FACTOR = 2, SHORT_STEP = 0.4, MINIMUM_FACTOR = 1e-6;
 
-/* Factor of mu after a fast outer iteration (after a medium one: its root); rho is divided by it.
- * After a longer one mu rises if T = 0, at most to the first. 50,000 of 10 x 10, C = 1: 61 Newton
- * steps without, 43 with it, and lowrank of rank 3 takes a third less. RESTART_INCREASE: that of an
- * outer iteration that begins again; rho is divided by its root. */
+/* Factor of mu after an outer iteration of one step; rho is divided by it. After a longer one mu
+ * rises if T = 0, at most to the first. 50,000 of 10 x 10, C = 1: 61 Newton steps without, 43 with
+ * it, and lowrank of rank 3 takes a third less. RESTART_INCREASE: that of an outer iteration that
+ * begins again; rho is divided by its root. */
 static const double MU_DECREASE = 0.3, MU_INCREASE = 3, RESTART_INCREASE = 10;
 
 /* With conjugate gradients mu rises after an outer iteration of several steps. After one of one
- * step it falls below CHEAP_GAP if that took at most CHEAP_PASSES passes over the rows (their
- * number grows as mu decreases), and above EARLY_GAP if it took at most MAX_PASSES and left half of
- * the gradient's squared norm below EARLY_GRADIENT times primal - dual. 10,000 x 100 x 100, C = 1,
- * tau = 100: with the first condition alone the gap was .0006 after 284 steps, with both it is 1e-6
- * after 59. */
-static const double CG_MU_DECREASE = 0.7, CG_MU_INCREASE = 1.5, CHEAP_GAP = 1e-2, CHEAP_PASSES = 8;
-static const double EARLY_GAP = 1e-3, EARLY_GRADIENT = 0.4, MAX_PASSES = 16;
+ * step it falls if that took at most MAX_PASSES passes over the rows (their number grows as mu
+ * decreases) and left half of the gradient's squared norm below MAX_GRADIENT times primal - dual.
+ */
+static const double CG_MU_DECREASE = 0.7, CG_MU_INCREASE = 1.5, MAX_GRADIENT = 0.4, MAX_PASSES = 16;
 
 /* In the first RHO_UPDATES outer iterations rho is RHO_FACTOR tau over the weighted mean of the
  * singular values of S, |S|^2 / |S|_*. Without, eeg64 (tau = 1) takes 52 steps instead of 26; with
@@ -62,9 +55,6 @@ static const double MU_UNCLIPPED = 2;
 /* The first mu, relative to that whose alphas have the best dual bound at W = 0; and at a given
  * start, to the last of the similar problem. */
 static const double MU_FACTOR = 0.2, START_INCREASE = 10;
-
-/* Relative fall of the smallest gap that counts as progress. */
-static const double MIN_FALL = 1e-3;
 
 /* The symbols are those of newton.h; T is tau, Y0 is multiplier0 and Y is multiplier. */
 struct smm_newton {
@@ -426,25 +416,22 @@ static int start(struct smm_newton *newton, struct error *err) {
     return 0;
 }
 
-/* The factor of mu after an outer iteration of so many steps, at this relative gap. */
-static double mu_factor(const struct smm_newton *newton, int steps, double gap) {
+/* The factor of mu after an outer iteration of so many steps. */
+static double mu_factor(const struct smm_newton *newton, int steps) {
     if (newton->cg_passes > 0) {
-        double distance = newton->fit->primal - newton->fit->dual;
-        bool early = gap > EARLY_GAP && newton->cg_passes <= MAX_PASSES &&
-                     newton->half_squared_gradient <= EARLY_GRADIENT * distance;
-        bool cheap = gap <= CHEAP_GAP && newton->cg_passes <= CHEAP_PASSES;
-        return steps > 1 ? CG_MU_INCREASE : early || cheap ? CG_MU_DECREASE : 1;
+        double gap = newton->fit->primal - newton->fit->dual;
+        bool close =
+            newton->cg_passes <= MAX_PASSES && newton->half_squared_gradient <= MAX_GRADIENT * gap;
+        return steps > 1 ? CG_MU_INCREASE : close ? CG_MU_DECREASE : 1;
     }
-    return steps <= FAST_STEPS     ? MU_DECREASE
-           : steps <= MEDIUM_STEPS ? sqrt(MU_DECREASE)
-           : newton->tau > 0       ? 1
-                                   : fmin(MU_INCREASE, newton->first_mu / newton->mu);
+    return steps <= 1        ? MU_DECREASE
+           : newton->tau > 0 ? 1
+                             : fmin(MU_INCREASE, newton->first_mu / newton->mu);
 }
 
 /* Updates multipliers, mu and rho after an outer iteration of so many steps. */
 static void next_outer_iteration(struct smm_newton *newton, uint64_t outer, int steps) {
-    double gap = gap_relative(newton->fit->primal, newton->fit->dual);
-    double factor = mu_factor(newton, steps, gap);
+    double factor = mu_factor(newton, steps);
     memcpy(newton->alpha0, newton->alpha, newton->n * sizeof *newton->alpha);
     memcpy(newton->multiplier0, newton->multiplier, newton->cells * sizeof *newton->multiplier0);
     newton->mu *= factor;
@@ -485,8 +472,9 @@ static int run(struct smm_newton *newton, double epsilon, struct error *err) {
     bool moved = true, begun;
     while (!gap_reached(fit->primal, fit->dual, epsilon)) {
         double gap = fit->primal - fit->dual;
-        stalled = gap < best_gap * (1 - MIN_FALL) ? 0 : stalled + 1;
-        best_gap = fmin(best_gap, gap);
+        bool progress = gap < STOP_PROGRESS * best_gap;
+        stalled = progress ? 0 : stalled + 1;
+        best_gap = progress ? gap : best_gap;
         fit->iterations++;
         fit->reason = monitor_check(newton->monitor, fit->iterations, fit->primal, fit->dual);
         if (fit->reason) {

@@ -101,7 +101,7 @@ static bool alternation_applies(const void *context) {
 static const struct policy_row rows[] = {
     {.algorithm = ALGORITHM_NEWTON,
      .when = "unless its certificate failed",
-     .limit = "40 steps without a gap lower by a thousandth; 500 steps in all",
+     .limit = "40 steps without a gap lower by a tenth; 500 steps in all",
      .then = "the interior-point method",
      .applies = newton_applies,
      .run = run_newton},
