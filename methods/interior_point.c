@@ -20,9 +20,8 @@ static const double REFINED =
  * MIN_FACTOR: if mu falls before the residual, the steps become short. */
 static const double FAR = 100, MIN_FACTOR = 0.3;
 /* Centrality corrections: a step of length LONG gets none. A correction aims at a step longer by
- * FURTHER, moves products outside of LOW to HIGH times the target to that range, and is followed by
- * another if it wins GAIN of the intended length. */
-static const double LONG = 0.9, FURTHER = 0.3, LOW = 0.1, HIGH = 10, GAIN = 0.1;
+ * FURTHER, and brings products that differ from the target by a factor above RANGE back to it. */
+static const double LONG = 0.9, FURTHER = 0.3, RANGE = 10;
 
 /* ---- steps ---- */
 
@@ -222,12 +221,12 @@ static size_t step_size(const struct interior *in) {
     return (size_t)(in->t_second - in->step) + in->n_groups;
 }
 
-/* The change that moves a product into LOW to HIGH times the target; a decrease is at most HIGH
+/* The change that moves a product into the range around the target; a decrease is at most RANGE
  * times it. */
 static double range_correction(double product, double target) {
-    return product < LOW * target    ? LOW * target - product
-           : product > HIGH * target ? fmax(HIGH * target - product, -HIGH * target)
-                                     : 0;
+    return product < target / RANGE   ? target / RANGE - product
+           : product > RANGE * target ? fmax(RANGE * target - product, -RANGE * target)
+                                      : 0;
 }
 
 /* Changes the second-order terms so that products at `length` of the step move into the target
@@ -247,14 +246,12 @@ static void set_centrality_terms(struct interior *in, double length, double targ
 
 /* Centrality corrections, while they make the step longer. Returns its length. */
 static double correct(struct interior *in, double length, double target) {
-    bool gains = true;
-    for (int k = 0; k < MAX_CORRECTIONS && gains && length < LONG; k++) {
+    for (int k = 0; k < MAX_CORRECTIONS && length < LONG; k++) {
         double aim = fmin(length + FURTHER, 1);
         memcpy(in->saved_step, in->step, step_size(in) * sizeof *in->saved_step);
         set_centrality_terms(in, aim, target);
         find_step(in, target);
         double longer = longest_step(in, target, TO_BOUND);
-        gains = longer >= length + GAIN * (aim - length);
         if (!(longer > length)) {
             memcpy(in->step, in->saved_step, step_size(in) * sizeof *in->step);
             break;

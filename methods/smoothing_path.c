@@ -8,27 +8,23 @@
 #include <math.h>
 #include <string.h>
 
-/* A predictor step lowers mu if the residual is below this fraction of the gap of the same point.
- */
-static const double PREDICTOR_RESIDUAL = 0.5;
+/* A point is at the minimum for the current mu if its residual is below this fraction of the gap:
+ * of the same point before a predictor step, of the best points if it is to be the next centre. */
+static const double RESIDUAL = 0.2;
 
 /* The first and largest factor by which a predictor step multiplies mu; after successive ones its
  * powers, down to the least. With the first alone 2 of 6 linear fits of mc at C = 1e6, of features
  * from .01 to 200, end at 3.5e-6 instead of 3e-7. */
 static const double FACTOR = 0.3, MIN_FACTOR = 0.01;
 
-/* A point is the next centre if its residual is below this fraction of the best gap; mu is
- * multiplied by FACTOR if the gap has stayed above CENTRE_GAIN times that at the last centre. */
-static const double CENTRE_RESIDUAL = 0.2, CENTRE_GAIN = 0.5;
+/* mu is multiplied by FACTOR if the gap has stayed above this part of that at the last centre. */
+static const double CENTRE_GAIN = 0.5;
 
 /* With centres: multiples 1 + x of w are tried, x from MIN_INCREMENT to MAX_INCREMENT by factors of
  * COARSE. */
 static const double MIN_INCREMENT = 1e-9, MAX_INCREMENT = 0.1, COARSE = 8;
 
 enum { PATIENCE = 25 /* iterations without progress after which the path has stalled */ };
-
-/* Progress is a gap lower by this fraction. */
-static const double MIN_GAP_FALL = 1e-4;
 
 double huber_inner(const struct score_map *map, const double *x, const double *y,
                    const double *y_scores) {
@@ -141,7 +137,7 @@ static int lower_mu(struct huber_path *path, double region_mu, struct error *err
 /* A predictor step, which multiplies mu by the factor. */
 static int predict(struct huber_path *path, double factor, struct error *err) {
     double region_mu = *path->mu;
-    *path->mu = fmax(region_mu * factor, path->min_mu);
+    *path->mu *= factor;
     if (lower_mu(path, region_mu, err) < 0 || find_step(path, region_mu, err) < 0) {
         return -1;
     }
@@ -162,9 +158,9 @@ static int correct(struct huber_path *path, struct error *err) {
 }
 
 static bool is_at_minimum(const struct huber_path *path) {
-    return path->point.residual <
-           (path->steps->recentre ? CENTRE_RESIDUAL * (path->primal - path->dual)
-                                  : PREDICTOR_RESIDUAL * (path->point.primal - path->point.dual));
+    double gap =
+        path->steps->recentre ? path->primal - path->dual : path->point.primal - path->point.dual;
+    return path->point.residual < RESIDUAL * gap;
 }
 
 /* Tries multiples of w above 1 as primal points: where the loss can be 0, margins slightly below 1
@@ -188,7 +184,7 @@ static int recentre(struct huber_path *path, double *last_gap, struct error *err
     bool slow = gap > CENTRE_GAIN * *last_gap;
     *last_gap = gap;
     try_multiples(path);
-    path->steps->recentre(path->context, slow ? fmax(*path->mu * FACTOR, path->min_mu) : *path->mu);
+    path->steps->recentre(path->context, slow ? *path->mu * FACTOR : *path->mu);
     return evaluate(path, err);
 }
 
@@ -207,10 +203,11 @@ int huber_path_run(struct huber_path *path, struct error *err) {
         if (path->reason) {
             return 0;
         }
-        stalled = gap < best_gap * (1 - MIN_GAP_FALL) ? 0 : stalled + 1;
-        best_gap = fmin(best_gap, gap);
+        bool progress = gap < STOP_PROGRESS * best_gap;
+        stalled = progress ? 0 : stalled + 1;
+        best_gap = progress ? gap : best_gap;
         bool smooth = path->piecewise_linear && is_at_minimum(path);
-        if (stalled >= PATIENCE || (smooth && *path->mu <= path->min_mu)) {
+        if (stalled >= PATIENCE) {
             path->reason = STOP_ROUNDING;
             return 0;
         }

@@ -61,7 +61,6 @@ struct huber_path {
     double cost;           /* C */
     double epsilon;        /* target of the relative gap */
     bool piecewise_linear; /* the loss is smoothed by mu; false: mu is constant */
-    double min_mu;         /* where rounding of margins / mu ends the path */
     /* accuracy of the line search, relative to the target of primal - dual; 0: exact, however
      * little is gained */
     double line_target;

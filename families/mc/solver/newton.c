@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double MIN_MU = 1e-9; /* where rounding of margins / mu ends the path */
 /* Accuracy of the line search, relative to the target of primal - dual: a small gain of the primal
  * can be a large one of the dual. */
 static const double LINE_TARGET = 1e-6;
@@ -238,7 +237,6 @@ int mc_newton_solve(const struct mc_task *task, const struct mc_goal *goal, cons
                                       .cost = goal->cost,
                                       .epsilon = goal->epsilon,
                                       .piecewise_linear = true,
-                                      .min_mu = MIN_MU,
                                       .line_target = LINE_TARGET,
                                       .primal = INFINITY,
                                       .dual = 0}; /* of alpha = 0 */

@@ -20,7 +20,6 @@
  * inverse, so more steps with it gain nothing over rounding. */
 enum { CG_MAX_STEPS = 2000, CG_MAX_PRECONDITIONED = 30 };
 
-static const double MIN_MU = 1e-7; /* where rounding of margins / mu ends the path */
 static const double FORCING = 0.1; /* forcing term: residual of CG relative to the gradient */
 
 /* The vectors of conjugate gradients, T = I + c A'LA, with the map A from w (dimension) to scores
@@ -355,7 +354,6 @@ int rank_newton_solve(const struct problem *problem, const struct score_map *map
                                       .cost = cost,
                                       .epsilon = epsilon,
                                       .piecewise_linear = newton.huber || multipliers,
-                                      .min_mu = MIN_MU,
                                       .primal = INFINITY,
                                       .dual = 0}; /* alpha = 0 */
     *fit = (struct fit){0};
