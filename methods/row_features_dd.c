@@ -2,6 +2,7 @@
  * contraction, see common/double_double/dd.h. */
 #include "methods/row_features_dd.h"
 
+#include "common/base/arrays.h"
 #include "common/base/dispatch.h"
 #include "common/base/memory.h"
 #include "common/base/sizes.h"
@@ -30,6 +31,9 @@ static const double MAX_WORK = 5e8, MAX_WORK_FAR = 3e9, FAR = 1e4;
 
 /* The largest number of values of dense features. */
 enum { MAX_VALUES = 1 << 24 };
+
+/* With at least this many times as many rows as features, coefficients of all rows are tried. */
+enum { SPARE = 2 };
 
 /* The matrix that is factored. */
 struct matrix {
@@ -373,8 +377,112 @@ static void solve_rounded(const struct row_features *features, const double *w, 
     }
 }
 
-void row_features_coefficients(const struct row_features *features, const double *w, double *b) {
+/* length (n): norms of the rows; 1 for zero rows. */
+static void find_lengths(const struct row_features *features, double *length) {
+    for (size_t i = 0; i < features->n; i++) {
+        length[i] = cblas_dnrm2((int)features->m, features->F + i * features->m, 1);
+        length[i] = length[i] > 0 ? length[i] : 1;
+    }
+}
+
+/* Projects v (n) onto the complement of the first k columns of Q (n, m); adds the coefficients to r
+ * (k). c (k) is work. */
+static void project(const double *Q, size_t n, size_t m, size_t k, double *v, double *c,
+                    double *r) {
+    if (k > 0) {
+        cblas_dgemv(CblasRowMajor, CblasTrans, (int)n, (int)k, 1, Q, (int)m, v, 1, 0, c, 1);
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)n, (int)k, -1, Q, (int)m, c, 1, 1, v, 1);
+        cblas_daxpy((int)k, 1, c, 1, r, 1);
+    }
+}
+
+/* b (n): the solution of F'b = w with the least norm, each coefficient weighted by its row's
+ * length. With rows divided by their lengths and F = Q R by the Gram-Schmidt method, each column
+ * projected twice, it is Q R^-T w. Columns of the size of the largest one's rounding errors are
+ * left out: the rounding of their coefficients would be larger than their contribution to w. R (m,
+ * m), by columns, is followed by 2 m + n numbers of work. */
+static void solve_least_norm(const struct row_features *features, const double *w,
+                             const double *length, double *Q, double *R, double *b) {
+    size_t n = features->n, m = features->m;
+    double *v = R + m * m, *c = v + n, *z = c + m, most = 0;
+    memset(R, 0, m * m * sizeof *R);
+    memset(b, 0, n * sizeof *b);
+    for (size_t k = 0; k < m; k++) {
+        double *r = R + k * m;
+        for (size_t i = 0; i < n; i++) {
+            v[i] = features->F[i * m + k] / length[i];
+        }
+        project(Q, n, m, k, v, c, r);
+        project(Q, n, m, k, v, c, r);
+        double size = cblas_dnrm2((int)n, v, 1);
+        most = fmax(most, size);
+        bool counts = size * size > DBL_EPSILON * most * most;
+        z[k] = counts ? (w[k] - cblas_ddot((int)k, r, 1, z, 1)) / size : 0;
+        for (size_t i = 0; i < n; i++) {
+            Q[i * m + k] = counts ? v[i] / size : 0;
+        }
+        cblas_daxpy((int)n, z[k], Q + k, (int)m, b, 1);
+    }
+    for (size_t i = 0; i < n; i++) {
+        b[i] /= length[i];
+    }
+}
+
+/* The squared error of the scores of b against those of w, with a bound of one more rounding of
+ * each coefficient. r (2 m), sum (n): work. */
+static double error_of(const struct row_features *features, const double *w, const double *b,
+                       const double *length, double *r, long double *sum) {
+    size_t n = features->n, m = features->m;
+    double residual = 0, rounding = 0, longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum[i] = b[i];
+    }
+    row_features_adjoint(features, sum, r + m, r);
+    for (size_t k = 0; k < m; k++) {
+        r[k] = w[k] - r[k];
+    }
+    for (size_t i = 0; i < n; i++) {
+        double score = cblas_ddot((int)m, features->F + i * m, 1, r, 1);
+        double off = DBL_EPSILON * fabs(b[i]) * length[i];
+        residual += score * score;
+        rounding += off * off;
+        longest = fmax(longest, length[i]);
+    }
+    return residual + (double)n * rounding * longest * longest;
+}
+
+/* If groups are centred, which rounds coefficients, and there are many more rows than features:
+ * replaces b by the least-norm coefficients of all rows, if their error is smaller. */
+static int try_least_norm(const struct row_features *features, const double *w, double *b,
+                          struct error *err) {
+    size_t n = features->n, m = features->m;
+    if (features->groups.n == 0 || n / SPARE < m) {
+        return 0;
+    }
+    double *Q, *R, *other, *length;
+    long double *sum;
+    void *block = ARRAYS_CREATE("coefficients", err, ARRAYS(n * m, double, &Q),
+                                ARRAYS(m * m + 2 * m + n, double, &R),
+                                ARRAYS(n, double, &other, &length), ARRAYS(n, long double, &sum));
+    if (block) {
+        find_lengths(features, length);
+        solve_least_norm(features, w, length, Q, R, other);
+        if (error_of(features, w, other, length, R, sum) <
+            error_of(features, w, b, length, R, sum)) {
+            memcpy(b, other, n * sizeof *b);
+        }
+    }
+    free(block);
+    return block ? 0 : -1;
+}
+
+int row_features_coefficients(const struct row_features *features, const double *w, double *b,
+                              struct error *err) {
     memset(b, 0, features->n * sizeof *b);
     solve_rounded(features, w, b);
+    if (try_least_norm(features, w, b, err) < 0) {
+        return -1;
+    }
     centre(&features->groups, 1, b); /* features are those of centred rows */
+    return 0;
 }

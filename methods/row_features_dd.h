@@ -66,7 +66,9 @@ void row_features_adjoint(const struct row_features *features, const long double
                           double *g);
 
 /* b (n): coefficients of the scores with F'b = w, by back substitution in the pivots' triangle in
- * double-double, rounded such that F'b stays close to w. Not for own features. */
-void row_features_coefficients(const struct row_features *features, const double *w, double *b);
+ * double-double, rounded such that F'b stays close to w. Not for own features. Returns -1 with err
+ * set when memory is short. */
+int row_features_coefficients(const struct row_features *features, const double *w, double *b,
+                              struct error *err);
 
 #endif

@@ -218,17 +218,20 @@ static void set_bias(const struct mc_interior *mc, const double *W, double *bias
 
 /* W = the weights w (k, d), linear as (n_features + 1, k), kernels as coefficients (n, k); bias (k)
  * = the contribution of the constant feature to the scores. */
-static void take_weights(struct mc_interior *mc, const double *w, double *W, double *bias) {
+static int take_weights(struct mc_interior *mc, const double *w, double *W, double *bias,
+                        struct error *err) {
     size_t k = mc->k, d = mc->d, features = mc->task->problem->data->n_features;
     if (mc->task->problem->gram) {
         for (size_t c = 0; c < k; c++) {
-            row_features_coefficients(&mc->own, w + c * d, mc->S);
+            if (row_features_coefficients(&mc->own, w + c * d, mc->S, err) < 0) {
+                return -1;
+            }
             for (size_t i = 0; i < mc->n; i++) {
                 W[i * k + c] = mc->S[i];
             }
         }
         set_bias(mc, W, bias);
-        return;
+        return 0;
     }
     memset(W + features * k, 0, k * sizeof *W);
     for (size_t c = 0; c < k; c++) {
@@ -239,6 +242,7 @@ static void take_weights(struct mc_interior *mc, const double *w, double *W, dou
             bias[c] = mc->task->bias * W[features * k + c];
         }
     }
+    return 0;
 }
 
 /* mc->a and alpha = the best dual point, scaled so that the sums of a group are at most its
@@ -267,8 +271,9 @@ static int take_alpha(struct mc_interior *mc, struct mc_alpha *alpha, struct err
 static int certify_rescaled(struct mc_interior *mc, double cost, double factor,
                             const struct mc_dual *dual, struct mc_fit *fit, struct error *err) {
     array_multiple(mc->w, factor, mc->fit.w, mc->k * mc->d);
-    take_weights(mc, mc->w, fit->weights, fit->bias);
-    return mc_certify(mc->task, cost, dual, fit, err);
+    return take_weights(mc, mc->w, fit->weights, fit->bias, err) < 0
+               ? -1
+               : mc_certify(mc->task, cost, dual, fit, err);
 }
 
 /* Certifies the best points. W (n_features + 1, k), or (n, k), and bias (k) are work, for W(alpha).
@@ -290,9 +295,9 @@ static int certify_points(struct mc_interior *mc, double cost, double epsilon, d
             memcpy(W, mc->S, mc->n * mc->k * sizeof *W);
             set_bias(mc, W, dual.bias ? bias : NULL);
         } else {
-            take_weights(mc, mc->w, W, bias);
+            status = take_weights(mc, mc->w, W, bias, err);
         }
-        status = certify_rescaled(mc, cost, 1, &dual, fit, err);
+        status = status < 0 ? -1 : certify_rescaled(mc, cost, 1, &dual, fit, err);
         const struct certificate *found = &fit->certificate;
         double factor = found->scaling, primal = found->primal;
         if (status == 0 && factor > 1) {

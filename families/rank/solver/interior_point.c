@@ -239,8 +239,9 @@ static int take_primal(const struct rank_interior *interior, const struct interi
     if (found->tied) {
         return rank_listed_weights(listed, interior->map, found->tied, fit->weights, NULL, err);
     }
-    row_features_coefficients(&interior->features, found->w, interior->b);
-    return rank_listed_adjoint(listed, interior->map, interior->b, fit->weights, err);
+    return row_features_coefficients(&interior->features, found->w, interior->b, err) < 0
+               ? -1
+               : rank_listed_adjoint(listed, interior->map, interior->b, fit->weights, err);
 }
 
 int rank_interior_run(struct rank_interior *interior, bool from_dual, double epsilon,

@@ -330,8 +330,9 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
             fit->bias = run->best_f[run->width - 1] * run->constant;
         }
         if (run->norm_bound) {
-            row_features_coefficients(&run->factor_features, run->best_f, b);
-            status = map->adjoint(map, b, fit->weights, err);
+            status = row_features_coefficients(&run->factor_features, run->best_f, b, err) < 0
+                         ? -1
+                         : map->adjoint(map, b, fit->weights, err);
             if (run->add_constant && map->primal) {
                 fit->weights[map->dimension - 1] = run->best_f[run->width - 1];
             }
