@@ -72,14 +72,20 @@ static bool sum_duplicates(const struct top_certifier *certifier, double *b) {
 
 /* ---- the loss ---- */
 
+/* The loss of a certificate, and what it is evaluated for. */
 struct loss {
     struct top_risk *risk;
     double cost;
-    double epsilon;            /* the target gap */
-    const struct data *points; /* of the weights (struct fit) */
-    struct top_level level;    /* of the last evaluation */
-    double slack;              /* largest possible error of a margin in the last evaluation */
-    double *s;                 /* (n) receives the scores; NULL: not needed */
+    double slack;           /* largest possible error of a margin in the last evaluation */
+    double *s;              /* (n) receives the scores; NULL: not needed */
+    struct top_level level; /* of the last evaluation */
+    const struct top_certifier *certifier;
+    double epsilon;                  /* the target gap */
+    const struct data *points;       /* of the weights (struct fit) */
+    struct top_dual_function dual;   /* of the fit's dual point */
+    double zero_primal;              /* an upper bound of the primal at w = 0 */
+    struct certificate *certificate; /* receives the best bounds */
+    struct top_level *best_level;    /* and their level */
 };
 
 /* The relative rounding-error bound of a sum over processes. */
@@ -259,24 +265,23 @@ static int evaluate_loss(void *context, size_t first, size_t n, const double *s,
     return 0;
 }
 
-/* An upper bound of the primal at w = 0. */
-static double primal_at_zero(const struct loss *loss, double *zeros) {
+/* An upper bound of the primal at w = 0. zeros (n) is work. */
+static double primal_at_zero(struct top_risk *risk, double cost, double *zeros) {
     double value, rounding;
-    memset(zeros, 0, loss->risk->n * sizeof *zeros);
-    struct loss loss_at_zero = {.risk = loss->risk, .cost = loss->cost};
+    memset(zeros, 0, risk->n * sizeof *zeros);
+    struct loss loss = {.risk = risk, .cost = cost};
     struct error ignored;
-    evaluate_loss(&loss_at_zero, 0, loss->risk->n, zeros, zeros, &value, &rounding, &ignored);
-    double all = cluster_total(loss->risk->cluster, value + rounding);
-    return all + cluster_rounding(loss->risk) * all;
+    evaluate_loss(&loss, 0, risk->n, zeros, zeros, &value, &rounding, &ignored);
+    double all = cluster_total(risk->cluster, value + rounding);
+    return all + cluster_rounding(risk) * all;
 }
 
 int top_loss_at_zero(struct top_risk *risk, double cost, double *zero_primal, struct error *err) {
     double *zeros = memory_array(risk->n, sizeof *zeros, "a certificate", err);
-    struct loss loss = {.risk = risk, .cost = cost};
     if (!zeros) {
         return -1;
     }
-    *zero_primal = primal_at_zero(&loss, zeros);
+    *zero_primal = primal_at_zero(risk, cost, zeros);
     free(zeros);
     return 0;
 }
@@ -284,10 +289,10 @@ int top_loss_at_zero(struct top_risk *risk, double cost, double *zero_primal, st
 /* ---- both bounds ---- */
 
 /* scores (n) are those of the weights under the plain map; NULL: not computed. */
-static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
-                       const double *weights, double bias, const double *scores,
-                       const struct top_dual_function *dual, double zero_primal,
+static int find_bounds(struct loss *loss, const double *weights, double bias, const double *scores,
                        struct certificate *certificate, struct error *err) {
+    const struct top_certifier *certifier = loss->certifier;
+    const struct top_dual_function *dual = &loss->dual;
     const double dual_bias = bias_of(certifier, dual->weights);
     const bool constant = certifier->constant > 0;
     const struct certify_function f = {.weights = weights,
@@ -302,9 +307,25 @@ static int find_bounds(const struct top_certifier *certifier, struct loss *loss,
                                           .loss = evaluate_loss,
                                           .linear = dual->linear,
                                           .linear_rounding = dual->rounding,
-                                          .zero_primal = zero_primal,
+                                          .zero_primal = loss->zero_primal,
                                           .target_gap = loss->epsilon};
     return certify_bounds(certifier->certify, 1, &f, &g, &family, certificate, err);
+}
+
+/* Tries other weights, whose scores are not stored. Takes their bounds if the primal is lower. */
+static int try_weights(struct loss *loss, const double *weights, double bias, const double *scores,
+                       bool *better, struct error *err) {
+    struct certificate candidate;
+    double *s = loss->s;
+    loss->s = NULL;
+    int status = find_bounds(loss, weights, bias, scores, &candidate, err);
+    loss->s = s;
+    *better = status == 0 && candidate.primal < loss->certificate->primal;
+    if (*better) {
+        *loss->certificate = candidate;
+        *loss->best_level = loss->level;
+    }
+    return status;
 }
 
 /* The derivative of the objective in the bias, for the stored scores plus `extra`. */
@@ -321,42 +342,30 @@ static double bias_slope(const struct loss *loss, double constant, double bias, 
 
 /* The change of the bias that minimises the objective for the stored scores, by bisection. */
 static double best_bias_change(const struct loss *loss, double constant, double bias) {
-    enum { DOUBLINGS = 1000, BISECTIONS = 200 };
     double low = 0, high = 0, step = fmax(loss->slack, DBL_EPSILON * fabs(bias));
-    for (int i = 0; i < DOUBLINGS && bias_slope(loss, constant, bias, low) > 0; i++) {
+    for (; bias_slope(loss, constant, bias, low) > 0; step *= 2) {
         low -= step;
-        step *= 2;
     }
-    for (int i = 0; i < DOUBLINGS && bias_slope(loss, constant, bias, high) < 0; i++) {
+    for (; bias_slope(loss, constant, bias, high) < 0; step *= 2) {
         high += step;
-        step *= 2;
     }
-    for (int i = 0; i < BISECTIONS; i++) {
-        double middle = low + (high - low) / 2;
+    for (double middle; (middle = low + (high - low) / 2) > low && middle < high;) {
         *(bias_slope(loss, constant, bias, middle) > 0 ? &high : &low) = middle;
     }
     return low;
 }
 
-/* Tries the bias that is optimal for the stored scores, and takes it if the primal is lower. */
-static int improve_bias(const struct top_certifier *certifier, struct loss *loss,
-                        const struct top_dual_function *dual, double zero_primal, struct fit *fit,
-                        struct certificate *certificate, struct top_level *level,
-                        struct error *err) {
+/* Tries the bias that is optimal for the stored scores. */
+static int improve_bias(struct loss *loss, struct fit *fit, struct error *err) {
+    const struct top_certifier *certifier = loss->certifier;
     const struct score_map *map = certifier->map;
-    struct certificate candidate;
-    double *s = loss->s, bias = fit->bias;
-    bias += best_bias_change(loss, certifier->constant, bias);
-    loss->s = NULL;
-    int status = find_bounds(certifier, loss, fit->weights, bias, fit->scores, dual, zero_primal,
-                             &candidate, err);
-    loss->s = s;
-    if (status == 0 && candidate.primal < certificate->primal) {
+    double bias = fit->bias + best_bias_change(loss, certifier->constant, fit->bias);
+    bool better;
+    int status = try_weights(loss, fit->weights, bias, fit->scores, &better, err);
+    if (better) {
         for (size_t i = 0; i < map->n; i++) {
-            s[i] += bias - fit->bias;
+            loss->s[i] += bias - fit->bias;
         }
-        *certificate = candidate;
-        *level = loss->level;
         fit->bias = bias;
         if (map->primal) {
             fit->weights[map->dimension - 1] = bias / certifier->constant;
@@ -367,10 +376,8 @@ static int improve_bias(const struct top_certifier *certifier, struct loss *loss
 
 /* Tries multiples of the weights: the best one for their scores, and slightly longer ones, by the
  * rounding-error bound of the scores. Rows then lie above the threshold in spite of rounding. */
-static int rescale(const struct top_certifier *certifier, struct loss *loss,
-                   const struct top_dual_function *dual, double zero_primal, struct fit *fit,
-                   struct certificate *certificate, struct top_level *level, struct error *err) {
-    const struct score_map *map = certifier->map;
+static int rescale(struct loss *loss, struct fit *fit, struct error *err) {
+    const struct score_map *map = loss->certifier->map;
     double *weights = fit->weights;
     size_t n = map->n, d = map->dimension;
     double *trial = memory_array(d, sizeof *trial, "a certificate", err);
@@ -386,22 +393,17 @@ static int rescale(const struct top_certifier *certifier, struct loss *loss,
                                     TOP_MULTIPLE_EXACT, work, &primal);
     const double extra[] = {0, 2 * loss->slack, 8 * loss->slack};
     size_t trials = sizeof extra / sizeof *extra;
-    loss->s = NULL;
     int status = 0;
-    for (size_t k = 0; k < trials && status == 0 && certificate->gap > loss->epsilon; k++) {
-        struct certificate candidate;
+    for (size_t k = 0; k < trials && status == 0 && loss->certificate->gap > loss->epsilon; k++) {
         double trial_factor = best * (1 + extra[k]);
+        bool better;
         array_multiple(trial, trial_factor, weights, d);
         for (size_t i = 0; fit->scores && i < n; i++) {
             work[i] = trial_factor * fit->scores[i];
         }
-        status = find_bounds(certifier, loss, trial, trial_factor * fit->bias,
-                             fit->scores ? work : NULL, dual, zero_primal, &candidate, err);
-        if (status == 0 && candidate.primal < certificate->primal) {
-            *certificate = candidate;
-            *level = loss->level;
-            factor = trial_factor;
-        }
+        status = try_weights(loss, trial, trial_factor * fit->bias, fit->scores ? work : NULL,
+                             &better, err);
+        factor = better ? trial_factor : factor;
     }
     for (size_t j = 0; j < d && factor != 1; j++) {
         weights[j] = factor * weights[j];
@@ -423,34 +425,37 @@ int top_certify(const struct top_certifier *certifier, struct top_risk *risk, do
                 double epsilon, struct fit *fit, struct certificate *certificate,
                 struct top_level *level, struct error *err) {
     double *s = memory_array(risk->n, sizeof *s, "a certificate", err);
-    struct loss loss = {
-        .risk = risk, .cost = cost, .epsilon = epsilon, .points = fit->points, .s = s};
-    struct top_dual_function dual = {.b = NULL};
+    struct loss loss = {.risk = risk,
+                        .cost = cost,
+                        .s = s,
+                        .certifier = certifier,
+                        .epsilon = epsilon,
+                        .points = fit->points,
+                        .certificate = certificate,
+                        .best_level = level};
     int status = s ? 0 : -1;
     if (status == 0) {
         if (!fit->points && sum_duplicates(certifier, fit->weights)) {
             forget_scores(fit);
         }
         top_dual_repair(risk, cost, fit->alpha, fit->beta);
-        status = top_dual_function_make(certifier, risk, cost, fit, &dual, err);
+        status = top_dual_function_make(certifier, risk, cost, fit, &loss.dual, err);
     }
     if (status == 0) {
-        double zero_primal = primal_at_zero(&loss, s);
+        loss.zero_primal = primal_at_zero(risk, cost, s);
         fit->bias = fit->has_bias ? fit->bias : bias_of(certifier, fit->weights);
         fit->has_bias = true;
-        status = find_bounds(certifier, &loss, fit->weights, fit->bias, fit->scores, &dual,
-                             zero_primal, certificate, err);
+        status = find_bounds(&loss, fit->weights, fit->bias, fit->scores, certificate, err);
         *level = loss.level;
         if (status == 0 && certifier->constant > 0 && certificate->certified &&
             certificate->gap > epsilon) {
-            status =
-                improve_bias(certifier, &loss, &dual, zero_primal, fit, certificate, level, err);
+            status = improve_bias(&loss, fit, err);
         }
         if (status == 0 && certificate->certified && certificate->gap > epsilon && !fit->points) {
-            status = rescale(certifier, &loss, &dual, zero_primal, fit, certificate, level, err);
+            status = rescale(&loss, fit, err);
         }
     }
-    top_dual_function_free(&dual);
+    top_dual_function_free(&loss.dual);
     free(s);
     return status;
 }
