@@ -347,30 +347,39 @@ static int copy_fit(const struct top_interior_run *run, struct fit *fit, struct 
     return status;
 }
 
+/* Starts and iterates until the gap is reached. */
+static int iterate(struct top_interior_run *run, const struct monitor *monitor, struct fit *fit,
+                   struct error *err) {
+    return start(run, err) < 0 ? -1 : improve(run, monitor, fit, err);
+}
+
 /* A complete run from the members that top_interior_make requires. */
-static int solve(struct top_interior_run *run, const struct problem *problem, double cost,
-                 const struct monitor *monitor, struct fit *fit, bool *applies, struct error *err) {
-    int status = top_interior_make(run, problem, cost, applies, err);
-    if (status == 0 && *applies) {
-        run->primal = cost * top_risk_value(&run->risk, run->scores, run->work); /* of w = 0 */
-        status = start(run, err) < 0 || improve(run, monitor, fit, err) < 0 ? -1 : 0;
+static int solve(struct top_interior_run *run, const struct monitor *monitor, struct fit *fit,
+                 bool *applies, struct error *err) {
+    if (top_interior_make(run, applies, err) < 0) {
+        return -1;
     }
+    if (!*applies) {
+        return 0;
+    }
+    run->primal = run->cost * top_risk_value(&run->risk, run->scores, run->work); /* of w = 0 */
+    int status = iterate(run, monitor, fit, err);
     if (status == 0 && fit->reason == STOP_ROUNDING) {
         bool uses_dd;
         status = top_system_use_dd(run->in.system, &uses_dd, err);
         if (status == 0 && uses_dd) {
-            status = start(run, err) < 0 || improve(run, monitor, fit, err) < 0 ? -1 : 0;
+            status = iterate(run, monitor, fit, err);
         }
     }
-    return status == 0 && *applies ? copy_fit(run, fit, err) : status;
+    return status == 0 ? copy_fit(run, fit, err) : -1;
 }
 
 /* Runs again, with features of a factor of K. */
-static int solve_factored(const struct problem *problem, struct top_interior_run *run, double cost,
-                          const struct monitor *monitor, struct fit *fit, struct error *err) {
+static int solve_factored(struct top_interior_run *run, const struct monitor *monitor,
+                          struct fit *fit, struct error *err) {
     struct fit again = {.iterations = fit->iterations};
     bool applies;
-    if (solve(run, problem, cost, monitor, &again, &applies, err) < 0) {
+    if (solve(run, monitor, &again, &applies, err) < 0) {
         fit_free(&again);
         return -1;
     }
@@ -388,23 +397,27 @@ static int solve_factored(const struct problem *problem, struct top_interior_run
 }
 
 int top_interior_solve(const struct problem *problem, const struct score_map *map,
-                       struct top_risk *risk, const bool *in_set, const double *norm_bound,
-                       bool certificate_failed, double cost, double epsilon,
+                       struct top_risk *risk, const struct top_interior_settings *settings,
                        const struct monitor *monitor, struct fit *fit, struct error *err) {
-    struct top_interior_run run = {
-        .map = map, .full_risk = risk, .in_set = in_set, .epsilon = epsilon};
+    const double *norm_bound = settings->norm_bound;
+    struct top_interior_run run = {.problem = problem,
+                                   .map = map,
+                                   .full_risk = risk,
+                                   .cost = settings->cost,
+                                   .epsilon = settings->epsilon,
+                                   .in_set = settings->in_set};
     struct top_interior_run factored = run;
     bool applies;
     *fit = (struct fit){0};
     factored.norm_bound = norm_bound;
-    int status = solve(&run, problem, cost, monitor, fit, &applies, err);
+    int status = solve(&run, monitor, fit, &applies, err);
     bool by_rows = status == 0 && !top_system_by_features(run.in.system);
     top_interior_release(&run);
     /* bounds cross by more than the gap through rounding only */
-    bool crossed = fit->dual > (1 + epsilon) * fit->primal;
-    bool rounding_visible = certificate_failed || crossed || fit->reason == STOP_ROUNDING;
+    bool crossed = fit->dual > (1 + settings->epsilon) * fit->primal;
+    bool rounding_visible = settings->certificate_failed || crossed || fit->reason == STOP_ROUNDING;
     if (by_rows && norm_bound && rounding_visible && monitor_seconds_left(monitor) > MIN_SECONDS) {
-        status = solve_factored(problem, &factored, cost, monitor, fit, err);
+        status = solve_factored(&factored, monitor, fit, err);
         top_interior_release(&factored);
     }
     if (status < 0) {

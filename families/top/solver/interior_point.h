@@ -24,19 +24,23 @@ enum { TOP_INTERIOR_STEPS = 20 };
 /* Work (fit/work.h) of a solve; INFINITY if the problem is too large. */
 double top_interior_work(const struct problem *problem, const struct top_risk *risk);
 
+struct top_interior_settings {
+    double cost, epsilon;
+    /* (n) marks a working set: the problem is solved as if there were no other rows. The dual point
+     * and its bound are then valid for all rows, the primal is not. The shares of the rows in the
+     * set must sum to more than 1. NULL: all rows */
+    const bool *in_set;
+    /* (n) the rows' feature-norm bounds, see certify_norm_bounds. With them, and few rows, the
+     * method runs again with features of a factor of K if rounding is visible or
+     * certificate_failed. NULL: not available */
+    const double *norm_bound;
+    bool certificate_failed;
+};
+
 /* Solves min 1/2 |f|^2 + cost risk to the relative gap epsilon, or until rounding stops the
- * progress.
- *
- * in_set (n; NULL: all rows) marks a working set: the problem is solved as if there were no other
- * rows. The dual point and its bound are then valid for all rows, the primal is not. The shares of
- * the rows in the set must sum to more than 1.
- *
- * norm_bound (n; NULL: not available): the rows' feature-norm bounds, see certify_norm_bounds. With
- * them, and few rows, the method runs again with features of a factor of K if rounding is visible
- * or certificate_failed. The caller calls fit_free. */
+ * progress. The caller calls fit_free. */
 int top_interior_solve(const struct problem *problem, const struct score_map *map,
-                       struct top_risk *risk, const bool *in_set, const double *norm_bound,
-                       bool certificate_failed, double cost, double epsilon,
+                       struct top_risk *risk, const struct top_interior_settings *settings,
                        const struct monitor *monitor, struct fit *fit, struct error *err);
 
 #endif

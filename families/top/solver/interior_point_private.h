@@ -101,9 +101,11 @@ bool top_interior_move(struct top_interior *in, double length, double target, do
 
 /* A run of the interior-point method. */
 struct top_interior_run {
+    const struct problem *problem;
     const struct score_map *map;
     struct top_risk *full_risk; /* of all n rows */
-    const bool *in_set;         /* (n) the working set; NULL: all rows */
+    double cost, epsilon;
+    const bool *in_set; /* (n) the working set; NULL: all rows */
     /* (n) feature-norm bounds, if features of a factor of K are used; or NULL */
     const double *norm_bound;
     struct top_risk risk; /* of the m rows */
@@ -121,14 +123,13 @@ struct top_interior_run {
     double *best_alpha, *best_beta; /* (m) */
     double *best_f;                 /* (width) b, or the weights if there are features */
     size_t width;
-    double primal, dual, epsilon;
+    double primal, dual;
 };
 
-/* Makes the rest of a run whose members map, full_risk, in_set, norm_bound and epsilon are set and
- * all others 0. *applies is false, and little is made, if norm_bound is given but features of a
- * factor of K cannot be used. The caller calls top_interior_release, also after a failure. */
-int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,
-                      bool *applies, struct error *err);
+/* Makes the rest of a run whose members up to norm_bound are set and all others 0. *applies is
+ * false, and little is made, if norm_bound is given but features of a factor of K cannot be used.
+ * The caller calls top_interior_release, also after a failure. */
+int top_interior_make(struct top_interior_run *run, bool *applies, struct error *err);
 void top_interior_release(struct top_interior_run *run);
 
 #endif

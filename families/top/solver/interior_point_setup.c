@@ -70,8 +70,7 @@ static int make_risk(struct top_interior_run *run, size_t m, struct error *err) 
     return 0;
 }
 
-static int make_system(struct top_interior_run *run, const struct problem *problem,
-                       struct error *err) {
+static int make_system(struct top_interior_run *run, struct error *err) {
     double *centre = NULL;
     size_t n = run->full_risk->n;
     if (run->empty_interior) {
@@ -85,7 +84,7 @@ static int make_system(struct top_interior_run *run, const struct problem *probl
         }
     }
     int status =
-        top_system_create(&run->in.system, problem, run->map, run->rows, run->risk.n, centre,
+        top_system_create(&run->in.system, run->problem, run->map, run->rows, run->risk.n, centre,
                           run->norm_bound ? &run->factor_features : NULL, run->add_constant, err);
     free(centre);
     return status;
@@ -150,9 +149,9 @@ static const struct row_groups none = {0}; /* no centring */
 
 /* Makes features of a factor of K without the constant feature; *applies is false if there are
  * none. work (m). */
-static int make_plain_features(struct top_interior_run *run, const struct problem *problem,
-                               double *work, bool *applies, struct error *err) {
-    struct problem plain = *problem;
+static int make_plain_features(struct top_interior_run *run, double *work, bool *applies,
+                               struct error *err) {
+    struct problem plain = *run->problem;
     struct score_map map;
     plain.constant = 0;
     if (score_map_create(&map, &plain, err) < 0) {
@@ -174,8 +173,8 @@ static int make_plain_features(struct top_interior_run *run, const struct proble
 
 /* Makes features of a factor of K, if the m rows are all rows, and few; without the constant
  * feature if that is possible. */
-static int make_features(struct top_interior_run *run, const struct problem *problem, size_t m,
-                         bool *applies, struct error *err) {
+static int make_features(struct top_interior_run *run, size_t m, bool *applies, struct error *err) {
+    const struct problem *problem = run->problem;
     *applies = !run->empty_interior && !run->in_set && !problem->cluster &&
                m == run->full_risk->n && row_features_fits(run->map, m, MAX_FACTOR_ROWS) &&
                !row_features_are_own(run->map);
@@ -185,7 +184,7 @@ static int make_features(struct top_interior_run *run, const struct problem *pro
     run->constant = problem->constant;
     if (problem->constant > 0) {
         double *work = memory_array(m, sizeof *work, "features", err);
-        int status = work ? make_plain_features(run, problem, work, &run->add_constant, err) : -1;
+        int status = work ? make_plain_features(run, work, &run->add_constant, err) : -1;
         free(work);
         if (status < 0 || run->add_constant) {
             return status;
@@ -195,25 +194,24 @@ static int make_features(struct top_interior_run *run, const struct problem *pro
                                applies, err);
 }
 
-int top_interior_make(struct top_interior_run *run, const struct problem *problem, double cost,
-                      bool *applies, struct error *err) {
+int top_interior_make(struct top_interior_run *run, bool *applies, struct error *err) {
     struct top_interior *in = &run->in;
     struct top_risk *risk = &run->risk;
     run->empty_interior = has_empty_interior(run->full_risk);
     size_t m = count_rows(run->full_risk, run->in_set, run->empty_interior), k = 0;
     *applies = true;
-    if (run->norm_bound && make_features(run, problem, m, applies, err) < 0) {
+    if (run->norm_bound && make_features(run, m, applies, err) < 0) {
         return -1;
     }
     if (!*applies) {
         return 0;
     }
-    if (make_risk(run, m, err) < 0 || make_system(run, problem, err) < 0) {
+    if (make_risk(run, m, err) < 0 || make_system(run, err) < 0) {
         return -1;
     }
     in->cluster = risk->cluster;
     in->risk = risk;
-    in->cost = cost;
+    in->cost = run->cost;
     in->m = m;
     for (size_t i = 0; i < m; i++) {
         in->n_alpha += risk->cost[i] > 0;

@@ -124,9 +124,10 @@ static int complete_primal(struct top_smo *smo, struct fit *inner, struct error 
 static int solve_set(struct top_smo *smo, const bool *in_set, double epsilon,
                      const struct monitor *monitor, struct fit *fit, struct error *err) {
     const struct monitor watch = monitor_deadline_only(monitor);
+    const struct top_interior_settings settings = {
+        .cost = smo->cost, .epsilon = epsilon, .in_set = in_set};
     struct fit inner;
-    if (top_interior_solve(smo->problem, smo->map, smo->risk, in_set, NULL, false, smo->cost,
-                           epsilon, &watch, &inner, err) < 0) {
+    if (top_interior_solve(smo->problem, smo->map, smo->risk, &settings, &watch, &inner, err) < 0) {
         return -1;
     }
     top_smo_set_point(smo, smo->cost, inner.alpha, inner.beta);

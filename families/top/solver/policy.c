@@ -312,15 +312,18 @@ static int run_reduced(void *state, const struct monitor *monitor, struct error 
 static int run_interior(void *state, const struct monitor *monitor, struct error *err) {
     struct solve *solve = state;
     struct top_algorithms *algorithms = solve->algorithms;
-    double cost = solve->parameters->cost;
+    const struct top_interior_settings settings = {.cost = solve->parameters->cost,
+                                                   .epsilon = solve->epsilon,
+                                                   .norm_bound = algorithms->norm_bound,
+                                                   .certificate_failed =
+                                                       algorithms->certificate_failed};
     struct fit fit;
-    if (top_interior_solve(algorithms->problem, algorithms->map, &algorithms->risk, NULL,
-                           algorithms->norm_bound, algorithms->certificate_failed, cost,
-                           solve->epsilon, monitor, &fit, err) < 0) {
+    if (top_interior_solve(algorithms->problem, algorithms->map, &algorithms->risk, &settings,
+                           monitor, &fit, err) < 0) {
         return -1;
     }
     if (algorithms->smo) {
-        top_smo_set_point(algorithms->smo, cost, fit.alpha, fit.beta);
+        top_smo_set_point(algorithms->smo, settings.cost, fit.alpha, fit.beta);
     }
     return take(solve, &fit, 0);
 }
