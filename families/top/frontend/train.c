@@ -283,7 +283,7 @@ static int header(const void *opened, struct point point, struct model *model, s
          model_add_number(model, err, "theta", point_number(point, "theta")) < 0)) {
         return -1;
     }
-    return model_add_number(model, err, TOP_THRESHOLD_KEY, top_threshold(state->top));
+    return model_add_number(model, err, TOP_THRESHOLD_KEY, top_last(state->top).threshold);
 }
 
 /* Writes a number of the model, if it has that key. */
@@ -307,7 +307,7 @@ static void report(const void *opened, struct point point, const struct model *m
     if (counts.k > 0) {
         report_number(output, "K", counts.k);
     }
-    report_number(output, "threshold", top_threshold(state->top));
+    report_number(output, "threshold", top_last(state->top).threshold);
     for (size_t i = 0; i < sizeof calibrated / sizeof calibrated[0]; i++) {
         report_key(model, calibrated[i], output);
     }
@@ -345,7 +345,7 @@ static void note(const void *opened, struct point point, const struct solution *
                       zero_advice((enum top_formulation)point_choice(point, "formulation")));
     } else if (!solution->constant_scores && !solution->zero_only &&
                top_threshold_read(&threshold, model, &ignored) == 0 &&
-               !(top_highest_score(state->top) > threshold)) {
+               !(top_last(state->top).highest_score > threshold)) {
         output_format(output, "note = no training row is above the threshold: %s\n",
                       model_value(model, TOP_CALIBRATED_THRESHOLD_KEY)
                           ? "a larger --calibrate lowers it"
@@ -356,17 +356,17 @@ static void note(const void *opened, struct point point, const struct solution *
 
 static void prove(const void *opened, struct point point, struct proof_writer *proof) {
     const struct state *state = opened;
-    const double *alpha = top_alpha(state->top), *beta = top_beta(state->top);
+    const struct top_last last = top_last(state->top);
     label_weights_prove(point.options, proof);
     if (top_counts(state->top).k > 0) {
         proof_writer_number(proof, "K", top_counts(state->top).k);
     }
     for (size_t i = 0; i < state->problem->n; i++) {
-        if (alpha[i] != 0) {
-            proof_writer_value(proof, (uint32_t)i, 1, 0, alpha[i]);
+        if (last.alpha[i] != 0) {
+            proof_writer_value(proof, (uint32_t)i, 1, 0, last.alpha[i]);
         }
-        if (beta[i] != 0) {
-            proof_writer_value(proof, (uint32_t)i, 2, 0, beta[i]);
+        if (last.beta[i] != 0) {
+            proof_writer_value(proof, (uint32_t)i, 2, 0, last.beta[i]);
         }
     }
 }

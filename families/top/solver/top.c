@@ -187,20 +187,12 @@ struct top_counts top_counts(const struct top *top) {
     return top->counts;
 }
 
-double top_threshold(const struct top *top) {
-    return top->level.threshold + (top->map.primal ? 0 : top->level.rounding);
-}
-
-double top_highest_score(const struct top *top) {
-    return top->level.highest;
-}
-
-const double *top_alpha(const struct top *top) {
-    return top->alpha;
-}
-
-const double *top_beta(const struct top *top) {
-    return top->beta;
+struct top_last top_last(const struct top *top) {
+    double rounding = top->map.primal ? 0 : top->level.rounding;
+    return (struct top_last){.threshold = top->level.threshold + rounding,
+                             .highest_score = top->level.highest,
+                             .alpha = top->alpha,
+                             .beta = top->beta};
 }
 
 static int create_algorithms(struct top *top, enum top_loss loss, struct error *err) {

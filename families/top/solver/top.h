@@ -92,18 +92,16 @@ void top_free(struct top *top);
 /* The numbers of rows and weights of the problem; of all processes. */
 struct top_counts top_counts(const struct top *top);
 
-/* The threshold t at the scores of the last solution; 0 for svm. With a kernel it is raised by the
- * rounding-error bound of the scores: a model sums them in another order, and must not give the row
- * whose score t is, as is the highest negative of toppush, a score above it. */
-double top_threshold(const struct top *top);
-
-/* The highest score of a row by the last solution. */
-double top_highest_score(const struct top *top);
-
-/* The dual point of the last solution, except for grill and where no time was left for it:
- * alpha of positives and beta of J, both (n). */
-const double *top_alpha(const struct top *top);
-const double *top_beta(const struct top *top);
+/* The last solution. With a kernel the threshold is raised by the rounding-error bound of the
+ * scores: a model sums them in another order, and must not give the row whose score t is, as is the
+ * highest negative of toppush, a score above it. */
+struct top_last {
+    double threshold, highest_score; /* at its scores; the threshold of svm is 0 */
+    /* (n) its dual point: alpha of positives and beta of J; NULL for grill and where no time was
+     * left for it */
+    const double *alpha, *beta;
+};
+struct top_last top_last(const struct top *top);
 
 /* Certifies other coefficients of a kernel problem, solution->weights (n) and bias, with the dual
  * point of the last solution, and sets the solution's bounds and the threshold. The coefficients

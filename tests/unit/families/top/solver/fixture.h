@@ -85,7 +85,7 @@ static inline struct fit fit_at(const struct setup *setup, const struct top_sett
     struct top *top;
     MUST(top_create(&top, &problem, setting, &err));
     MUST(top_solve(top, parameters, setup->monitor, &fit.solution, &err));
-    fit.threshold = top_threshold(top);
+    fit.threshold = top_last(top).threshold;
     top_free(top);
     gram_free(gram);
     return fit;
