@@ -22,8 +22,6 @@ enum {
 
 /* A step goes this part of the way to the boundary. */
 static const double BOUNDARY_FRACTION = 0.995;
-/* Less of the corrector is taken if the step is then longer by this factor. */
-static const double MIN_GROWTH = 1.2;
 /* An entry may be set to 0 if it is below this part of the mean entry times its multiplier; the
  * factor for each further try. */
 static const double TRIM = 0.1, TRIM_LESS = 0.01;
@@ -48,7 +46,7 @@ static double first_level(const struct top_interior *in) {
             sum += x;
         } else {
             squares += x * (x / risk->mass[in->row[k]]);
-            max_level = in->moving[k] > 0 ? fmax(max_level, x / in->moving[k]) : 0;
+            max_level = in->moving[k] > 0 ? fmax(max_level, x / in->moving[k]) : max_level;
         }
     }
     double sums[] = {sum, squares};
@@ -221,13 +219,12 @@ static bool step(struct top_interior *in) {
     const double weights[] = {1, length, length * length, 0};
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
         double trial_length = top_interior_longest(in, target, weights[i]);
-        if (trial_length > MIN_GROWTH * best) {
+        if (trial_length > best) {
             best = trial_length;
             weight = weights[i];
         }
     }
-    best = BOUNDARY_FRACTION * best > 1 ? 1 : BOUNDARY_FRACTION * best;
-    return best > 0 && top_interior_move(in, best, target, weight);
+    return best > 0 && top_interior_move(in, fmin(1, BOUNDARY_FRACTION * best), target, weight);
 }
 
 /* Computes a step and takes it. *moved is false if rounding permits none. */
