@@ -85,8 +85,8 @@ ANOTHER_ORDER = {"check_sample_weights_invariance":
 
 # What parameters mean beyond the options of the trainer that they are.
 MEANINGS = {
-    "gamma": "The kernel's gamma: a number, 'auto' for 1 / features, or 'scale' for that divided by "
-             "the variance of X.",
+    "gamma": "The kernel's gamma: a number, 'auto' for 1 / features up to the last that has a value, or "
+             "'scale' for 1 / (features times the variance of X).",
     "kernel": "'linear', 'rbf', 'poly' and others, or 'precomputed': X is then the matrix of kernel "
               "values with the training rows.",
     "tol": "The fit ends when gap_ is at most this.",
