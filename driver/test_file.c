@@ -182,6 +182,11 @@ static int compare_scores(struct work *work, size_t n_rows, size_t n_scores, str
     return 0;
 }
 
+/* Names the file of an error in its rows. Returns -1. */
+static int refuse_rows(const struct work *work, struct error *err) {
+    return work->test->rows ? -1 : error_prefix(err, work->test->path);
+}
+
 /* Scores some rows and passes them on. */
 static int take_rows(struct work *work, const struct data *rows, struct error *err) {
     const struct test_file *test = work->test;
@@ -195,8 +200,10 @@ static int take_rows(struct work *work, const struct data *rows, struct error *e
             return -1;
         }
     }
-    if (model_scores(test->model, rows, work->scores, test->threads, err) < 0 ||
-        compare_scores(work, rows->n_rows, n_scores, err) < 0) {
+    if (model_scores(test->model, rows, work->scores, test->threads, err) < 0) {
+        return refuse_rows(work, err);
+    }
+    if (compare_scores(work, rows->n_rows, n_scores, err) < 0) {
         return -1;
     }
     if (work->measures && predictor->measures->add(work->measures, rows, NULL, rows->n_rows,
@@ -226,7 +233,7 @@ static int take_block(struct work *work, struct error *err) {
     if ((test->predictor->take_rows &&
          test->predictor->take_rows(test->model, &work->block, err) < 0) ||
         model_take_rows(test->model, &work->block, err) < 0) {
-        return -1;
+        return refuse_rows(work, err);
     }
     for (size_t first = 0; first < n; first += step) {
         struct data rows = data_view(&work->block, first, step < n - first ? step : n - first);
@@ -247,7 +254,7 @@ static int take_all(struct work *work, struct error *err) {
             break;
         }
         if (take_block(work, err) < 0) {
-            return test->rows ? -1 : error_prefix(err, test->path);
+            return -1;
         }
     }
     if (work->rows.n == 0 && work->lines &&

@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Time after the deadline that a task may plan for, as for the certificate of its best iterate, and
- * after which it is abandoned: what it planned may take longer. */
-static const double PLANNED_SECONDS = 0.5, GRACE_SECONDS = 1.5;
+/* Time after the deadline that a task may plan for, as for the certificate of its best iterate. */
+static const double PLANNED_SECONDS = 0.5;
+/* Time after the deadline when a task is abandoned: what it has planned may take longer. */
+static const double GRACE_SECONDS = 1.5;
 
 /* Deadlines further away are treated as none. */
 static const double MAX_SECONDS = 1e9;

@@ -11,7 +11,7 @@
  * away. */
 bool timed_task_is_limited(double deadline);
 
-/* The time by which a task with that deadline is to end. A second later it is abandoned. */
+/* The time by which a task with that deadline is to end. It is abandoned some time later. */
 double timed_task_end_time(double deadline);
 
 /* Runs work(context) until it ends, or until it is abandoned. *ended: it has ended, and its

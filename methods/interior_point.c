@@ -20,7 +20,7 @@ static const double REFINED =
  * MIN_FACTOR: if mu falls before the residual, the steps become short. */
 static const double FAR = 100, MIN_FACTOR = 0.3;
 /* Centrality corrections: a step of length LONG gets none. A correction aims at a step longer by
- * FURTHER, and brings products that differ from the target by a factor above RANGE back to it. */
+ * FURTHER, and brings products outside of target / RANGE .. RANGE * target back into that range. */
 static const double LONG = 0.9, FURTHER = 0.3, RANGE = 10;
 
 /* ---- steps ---- */

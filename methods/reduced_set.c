@@ -3,7 +3,6 @@
 
 #include "common/base/array.h"
 #include "common/base/arrays.h"
-#include "common/base/memory.h"
 #include "common/base/sizes.h"
 #include "common/linear_algebra/cholesky.h"
 #include "methods/lbfgs.h"

@@ -156,6 +156,9 @@ queries() {
     grep -q 'comments: no rows' err
     on_ranks 2 misused svm-rank-train - model
     grep -q 'several MPI processes cannot read standard input: name a file' err
+    awk 'BEGIN { for (i = 0; i < 200; i++) print i % 3, i < 100 ? "qid:1" : "", "1:" i % 7 }' >half.svm
+    on_ranks 2 refused svm-rank-train half.svm model
+    grep -q 'half.svm.* qid' err || fail "$(<err)"
     queries >data.svm
     on_ranks 2 refused svm-rank-train /dev/null model
     grep -q '/dev/null: not a regular file, of which each rank could read its part' err

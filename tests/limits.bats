@@ -156,8 +156,8 @@ classes() {
     cd "$tmp" || exit 1
     svm-generate smm --rows 400 --output rows.svm
     limited svm-smm-train -q --force --max-time 1 --restarts 200000 rows.svm model >out 2>err
-    awk '$1 == "starts" { if ($3 < 1 || $3 > 200000) exit 1; seen = 1 } $1 == "rank" && $3 < 1 { exit 1 }
-        END { exit !seen }' out || fail "$(<out)"
+    awk '$1 == "starts" && $3 > 200000 { exit 1 } $1 == "rank" && $3 > 0 { fitted = 1 }
+        END { exit !fitted }' out || fail "$(<out)"
 }
 
 @test "limits: a solver that does not check the clock is abandoned" {

@@ -157,7 +157,8 @@ static int reserve(const struct input *input, void *array, size_t *capacity, siz
     return 0;
 }
 
-/* Rows before the first that has a qid are of query 0 (where queries mean nothing). */
+/* Rows before the first that has a qid are of query 0; there are some only where labels are no
+ * numbers, and queries are not used. */
 static int begin_queries(struct input *input, struct error *err) {
     struct data *data = input->data;
     data->query = memory_array(input->rows_capacity, sizeof *data->query, "queries", err);

@@ -49,10 +49,10 @@ struct svmlight {
     uint32_t *column; /* from 0; values written as zero are included */
     float *value;
     size_t n_values, value_capacity;
-    size_t n_zeros;         /* number of zero values */
-    uint32_t n_features;    /* the largest index */
-    bool uniform;           /* every row has columns 0..n_features-1, n_features > 0 */
-    bool has_query;         /* a row has qid; if labels are numbers, all rows then have one */
+    size_t n_zeros;      /* number of zero values */
+    uint32_t n_features; /* the largest index */
+    bool uniform;        /* every row has columns 0..n_features-1, n_features > 0 */
+    bool has_query;      /* a row has qid; where labels are numbers, all rows have one, or none */
     const char *first_line; /* of the first row, in the parsed text */
     uint64_t first_line_number;
     bool zero_based; /* a comment before the first value has the word zero-based */

@@ -150,7 +150,7 @@ struct inner {
     /* (m / TILE, k, TILE) change of the scores since the start */
     float *change;
     struct delayed delayed;
-    size_t middle; /* the second half of the rows, whose delayed changes another thread adds */
+    size_t middle; /* first row of the second half, whose delayed changes another thread adds */
     struct ahead *ahead;
     struct mc_sampling sampling;
     /* the sweeps */

@@ -21,7 +21,7 @@ double mc_rescale(const struct mc_line *line, double target, double *value) {
     double low = MIN_DISTANCE, high = fmin(away, slope > 0 ? 1 : DBL_MAX);
     double sign = slope > 0 ? -1 : 1;
     double next = high; /* |theta - 1|, searched by its order of magnitude */
-    while (*value > target && high > low * 1.1) { /* at most 13 trials */
+    while (*value > target && high > low * 1.1) { /* at most 14 trials */
         double theta = 1 + sign * next, now = phi(line, theta, &slope);
         if (now < *value) {
             *value = now;
@@ -32,7 +32,7 @@ double mc_rescale(const struct mc_line *line, double target, double *value) {
         } else {
             low = next;
         }
-        next = sqrt(low * high);
+        next = sqrt(low) * sqrt(high); /* low * high may overflow */
     }
     return best;
 }

@@ -184,7 +184,9 @@ static int store_rows(struct lines *lines, const struct data *rows, const double
                     "predictions", err) < 0) {
         return -1;
     }
-    memcpy(lines->scores + before * n_scores, scores, rows->n_rows * n_scores * sizeof *scores);
+    if (rows->n_rows > 0) {
+        memcpy(lines->scores + before * n_scores, scores, rows->n_rows * n_scores * sizeof *scores);
+    }
     return 0;
 }
 

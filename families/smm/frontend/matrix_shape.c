@@ -84,8 +84,9 @@ int matrix_shape_find(struct matrix_shape *shape, const struct options *options,
 int matrix_shape_check_held(const struct options *options, const struct data *training,
                             const struct data *held, struct error *err) {
     struct matrix_shape shape;
-    return matrix_shape_find(&shape, options, training, err) < 0
-               ? -1
+    struct error later; /* of the training rows, from matrix_shape_width */
+    return matrix_shape_find(&shape, options, training, &later) < 0
+               ? 0
                : check_comment(held->comment, &shape, "the training rows have", err);
 }
 

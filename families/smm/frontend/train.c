@@ -226,13 +226,16 @@ static void report(const void *state, struct point point, const struct model *mo
     if (isfinite(stationarity)) {
         report_number(output, "stationarity", stationarity);
     }
-    if (subproblem[0].n_starts > 1) {
-        double best = 0, worst = 0;
-        for (size_t m = 0; m < n; m++) {
-            best += subproblem[m].best;
-            worst += subproblem[m].worst;
-        }
-        output_format(output, "starts = %zu\n", subproblem[0].n_starts);
+    size_t fewest = SIZE_MAX, most = 0; /* starts of a machine; a limit of time leaves out some */
+    double best = 0, worst = 0;
+    for (size_t m = 0; m < n; m++) {
+        fewest = subproblem[m].n_starts < fewest ? subproblem[m].n_starts : fewest;
+        most = subproblem[m].n_starts > most ? subproblem[m].n_starts : most;
+        best += subproblem[m].best;
+        worst += subproblem[m].worst;
+    }
+    if (most > 1) {
+        output_format(output, "starts = %zu\n", fewest);
         report_number(output, "best-start", best);
         report_number(output, "worst-start", worst);
     }

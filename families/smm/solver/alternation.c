@@ -20,7 +20,8 @@ enum {
 static const double INNER = 0.02; /* gap of the SVMs, relative to epsilon */
 /* relative gain below which a sweep is not repeated, relative to epsilon */
 static const double SWEEP_GAIN = 0.1;
-/* the same for a joint step, alone and with its sweeps, and for the published method */
+/* the same for joint steps: the least gain that a halved one is to foresee, and the gain with its
+ * sweeps below which the method has stalled; and for the published method */
 static const double STALLED = 1e-3;
 /* share of the predicted gain that a step must reach (Armijo) */
 static const double SUFFICIENT_DECREASE = 1e-3;

@@ -188,7 +188,8 @@ struct top_counts top_counts(const struct top *top) {
 }
 
 struct top_last top_last(const struct top *top) {
-    double rounding = top->map.primal ? 0 : top->level.rounding;
+    bool raises = !top->map.primal && isfinite(top->level.rounding);
+    double rounding = raises ? top->level.rounding : 0;
     return (struct top_last){.threshold = top->level.threshold + rounding,
                              .highest_score = top->level.highest,
                              .alpha = top->alpha,

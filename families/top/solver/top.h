@@ -92,9 +92,9 @@ void top_free(struct top *top);
 /* The numbers of rows and weights of the problem; of all processes. */
 struct top_counts top_counts(const struct top *top);
 
-/* The last solution. With a kernel the threshold is raised by the rounding-error bound of the
- * scores: a model sums them in another order, and must not give the row whose score t is, as is the
- * highest negative of toppush, a score above it. */
+/* The last solution. With a kernel the threshold is raised by twice the rounding-error bound of the
+ * scores (top_level.rounding): a model sums kernel values in another order, and the negative whose
+ * score is t is to stay at or below it. */
 struct top_last {
     double threshold, highest_score; /* at its scores; the threshold of svm is 0 */
     /* (n) its dual point: alpha of positives and beta of J; NULL for grill and where no time was
