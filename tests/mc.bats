@@ -910,3 +910,14 @@ decades() {
     svm-mc-train -q --force -c 1 --strict tall model # ends before
     assert_equal "$(header solver model)" coordinate-descent
 }
+
+# The fifth working set has 4,192 rows, of which two threads take a half each.
+@test "mc: large working sets give the same bytes with any number of threads" {
+    svm-generate mc --rows 5500 --features 10 --classes 3 --values 0 --output cloud
+    for threads in 1 2 3; do
+        svm-mc-train -q --force -j $threads -t rbf -g 1 -e .1 cloud model$threads >/dev/null
+    done
+    [ "$(grep -c ' 1:' model1)" -gt 4192 ]
+    cmp model1 model2
+    cmp model1 model3
+}

@@ -15,7 +15,7 @@ struct start {
     struct smm_trace trace;
     struct error err;
     bool failed;
-    bool skipped; /* for lack of time; the point is empty, its objective INFINITY */
+    bool skipped; /* the time limit had passed: the point is empty, its objective INFINITY */
     size_t rank;  /* process that ran it, which alone has the point's factors */
 };
 
